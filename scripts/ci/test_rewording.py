@@ -141,16 +141,17 @@ def outcome(program, room, path):
         assert done.stderr == "" or done.returncode != 101, done.stderr
         return done.returncode, done.stdout
 
-    code, rows = run("summarize", path.name, "--format", "json")
-    rows = json.loads(rows)
+    code, document = run("summarize", path.name, "--format", "json")
+    document = json.loads(document)
+    rows = document["rows"]
     texts = [row.pop("text") for it in rows for row in [*it["warnings"], *filter(None, [it["reason"]])]]
     changes = run("compare", "before.jsonl", path.name, "--format", "json")
-    verdicts = [{k: v for k, v in it.items() if k != "reason"} for it in json.loads(changes[1])]
+    verdicts = [{k: v for k, v in it.items() if k != "reason"} for it in json.loads(changes[1])["rows"]]
     return {
         "rows": (code, rows),
         "ranking": run("rank", path.name),
         "comparison": (changes[0], verdicts),
-        "quality": [line for line in run("summarize", path.name)[1].splitlines() if line.startswith("quality")],
+        "quality": document["quality"] and document["quality"]["grade"],
         "texts": texts,
     }
 

@@ -131,7 +131,7 @@ def udpbench(room, *words):
 
 def numeric_columns(room):
     """The columns of numbers, by their type in JSON, not by their looks."""
-    rows = json.loads(udpbench(room, "summarize", "run.jsonl", "--format", "json"))
+    rows = json.loads(udpbench(room, "summarize", "run.jsonl", "--format", "json"))["rows"]
     is_number = lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)  # noqa: E731
     return {name for row in rows for name, value in row.items() if is_number(value)}
 

@@ -11,6 +11,9 @@ pub struct AgentArgs {
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
+    /// On a loopback of its own, which cuts trains
+    #[arg(long, hide = true)]
+    pub own_loopback: bool,
     /// Begun anew by an agent that has greeted already
     #[arg(long, hide = true)]
     pub again: bool,

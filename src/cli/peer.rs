@@ -123,6 +123,7 @@ pub struct Peer {
     /// Words of a command line that connect to it again.
     pub words: Words,
     pub(super) steering_refusal: Option<String>,
+    pub(super) loopback_refusal: Option<String>,
     pub(super) engine_refusals: Vec<(&'static Entry, String)>,
 }
 
@@ -170,6 +171,7 @@ impl Peer {
             share,
             engine_refusals: refusals.collect(),
             steering_refusal: facts.steering_refusal,
+            loopback_refusal: facts.loopback_refusal,
             findings: facts.findings,
             cpu_speeds: facts.cpu_speeds,
             drops_of_others: facts.drops_of_others,

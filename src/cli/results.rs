@@ -24,7 +24,9 @@ pub struct SummarizeArgs {
     /// The log (.jsonl) of a sweep, a search or a comparison, or a file beside it (.csv)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Output format [default: by the name of --output, else csv]
+    /// table, csv, json, jsonl, markdown, or for CI [default: by --output, else csv]
+    ///
+    /// For CI: bencher, github-action-benchmark, lava
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Shape>,
     /// CSV with semicolons and decimal commas
@@ -61,6 +63,9 @@ impl ValueEnum for Shape {
             Self::File(Format::Json),
             Self::File(Format::Jsonl),
             Self::File(Format::Markdown),
+            Self::File(Format::Bencher),
+            Self::File(Format::GithubActionBenchmark),
+            Self::File(Format::Lava),
         ]
     }
 

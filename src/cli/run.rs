@@ -229,10 +229,10 @@ pub struct OutputArgs {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// csv, json, jsonl, markdown [default: by the name of the output]
+    /// csv, json, jsonl, markdown, or for CI [default: by the name of the output]
     ///
-    /// To standard output unless -o names a file. csv and jsonl write each row as soon as it is final
-    /// [default: by the name of the output, else csv]
+    /// To standard output unless -o names a file. csv and jsonl write each row as soon as it is final. For CI: bencher,
+    /// github-action-benchmark, lava [default: by the name of the output, else csv]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Option<Format>,
 
@@ -300,6 +300,10 @@ pub struct OutputArgs {
     /// They say what may mislead about the numbers. Without it, a run only says how good they are
     #[arg(long)]
     pub warnings: bool,
+
+    /// Explains the columns, and shows what each technique gains and all that can be done next
+    #[arg(long)]
+    pub explain: bool,
 
     /// Shows no progress and no table
     ///

@@ -18,6 +18,7 @@ use crate::cli::{AbArgs, RemoteArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::Header;
 use crate::experiment::ab::{Comparison, judge, rows, table};
+use crate::results::export::Conclusion;
 use crate::results::log::{Log, Side};
 use crate::session::{Experiment, Logged, Resources};
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -112,7 +113,8 @@ fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
     } = comparison;
     let judgement = judge(record, *question);
     let table = || table::draw(record, &judgement, Detail::of(args.asked.details), width());
-    show_answers(args.asked.form.shape()?, table, || {
+    let conclusion = Conclusion::of_comparison(judgement.is_worse(), judgement.is_inconclusive());
+    show_answers(args.asked.form.shape()?, &conclusion, table, || {
         rows::rows(record, &judgement)
     })
 }
@@ -138,13 +140,15 @@ fn agents<'a>(
     others: &'a mut [RemoteHost],
     interrupt: &Interrupt,
 ) -> [Agents<'a>; 2] {
+    // Both sides have the same loopback.
+    let plans = [&header.a.plan, &header.b.plan];
     if let [a, b] = others {
-        return [a, b].map(|other| Agents::on(&mut other.agent));
+        return [a, b].map(|other| Agents::on(&mut other.agent).for_plans(&plans));
     }
     Side::BOTH.map(|side| {
         let setup = header.setup(side);
         let program = Path::new(setup.program.as_deref().unwrap_or(THIS_PROGRAM));
-        Agents::new(program, &setup.settings.root, None, interrupt)
+        Agents::new(program, &setup.settings.root, None, interrupt).for_plans(&plans)
     })
 }
 

@@ -10,14 +10,19 @@ use anyhow::Context;
 use crate::cli::AgentArgs;
 use crate::error::UsageError;
 use crate::sys::files::Root;
+use crate::sys::own_loopback::OwnLoopback;
+use crate::trial::local::LocalTrials;
 use crate::trial::serve::{self, Begins};
 
 /// Serves one controller until its messages end.
 ///
 /// # Errors
-/// Fails if standard input is a terminal, if the controller has another version of udpbench, or if an invalid message
+/// Fails if the process cannot have a loopback of its own, if standard input is a terminal, if the controller has another version of udpbench, or if an invalid message
 /// arrives.
 pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
+    // First: a process with threads cannot be moved to a user namespace.
+    let loopback = args.own_loopback.then(OwnLoopback::enter).transpose();
+    let loopback = loopback.context("no network namespace of its own")?;
     let stdin = io::stdin();
     if stdin.is_terminal() {
         let problem = "messages come on standard input, which is a terminal here: have udpbench wire start the agent, by a \
@@ -31,7 +36,8 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
     } else {
         Begins::First
     };
-    match serve::serve(input, io::stdout(), begins, &Root::new(&args.root)) {
+    let local = LocalTrials::new(&Root::new(&args.root), loopback);
+    match serve::serve(input, io::stdout(), begins, local) {
         // The controller closed the connection while an answer was being written. Nobody is left to read an error.
         Err(error) if is_gone(&error) => {}
         served => served.context("the other side")?,

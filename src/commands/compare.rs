@@ -8,6 +8,7 @@ use super::{open, say, show_answers, width};
 use crate::cli::CompareArgs;
 use crate::error::UsageError;
 use crate::results::baselines;
+use crate::results::export::Conclusion;
 use crate::results::files::Results;
 use crate::term::{escape, fold, shell};
 use crate::verdict::compare::in_turn;
@@ -51,7 +52,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
             &shared,
         )
     };
-    show_answers(shape, table, rows)?;
+    let conclusion = Conclusion::of_comparison(comparison.is_worse(), comparison.is_inconclusive());
+    show_answers(shape, &conclusion, table, rows)?;
     Ok(outcome(&comparison, args.asked.accept.is_some()).into())
 }
 

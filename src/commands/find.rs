@@ -17,6 +17,7 @@ use crate::cli::{FindArgs, FindCommand};
 use crate::error::UsageError;
 use crate::experiment::find::header::Header;
 use crate::experiment::find::{Record, rows, table};
+use crate::results::export::Conclusion;
 use crate::results::log::Log;
 use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::files::Root;
@@ -103,7 +104,7 @@ pub(super) fn search_on(
     }
     let mut progress = Progress::new(outputs, output.quiet, record.work());
     let resources = Resources {
-        agents: vec![agents],
+        agents: vec![agents.for_plans(&[&record.header().plan])],
         command: &|_, _| Ok(()),
         power_command: None,
         interrupt,
@@ -112,7 +113,7 @@ pub(super) fn search_on(
         let is_as_before = tuning::check_after(what, record, &mut agents[0].settings());
         let words = &progress.outputs.words;
         let table = || table::answers(record).draw(width(), |text| words.in_commands(text));
-        show_answers(shape, table, || rows::rows(record))?;
+        show_answers(shape, &Conclusion::default(), table, || rows::rows(record))?;
         is_as_before
     };
     let ending = session::measure(&mut record, resources, &mut progress, show)?;

@@ -45,7 +45,7 @@ use crate::cli::peer::Words;
 use crate::cli::{Shape, as_typed};
 use crate::error::UsageError;
 use crate::results::export::table::WIDTH;
-use crate::results::export::{to_stdout, written_to_stdout};
+use crate::results::export::{Conclusion, Grading, to_stdout, written_to_stdout};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 use crate::sys::interrupt::Interrupt;
@@ -63,28 +63,32 @@ fn open(path: &Path) -> Result<Results, UsageError> {
     Ok(results)
 }
 
-/// Returns the lines that say which engine to use, and how good the run is.
-fn advice(rows: &[Row]) -> Vec<String> {
+/// Returns which engine to use, and how good the run is.
+fn conclude(rows: &[Row]) -> Conclusion {
     let is_measured = rows.iter().any(|row| row.status != Status::Skipped);
-    let quality = is_measured.then(|| format!("Quality: {}", Quality::of(rows)));
+    let grading = |quality: Quality| Grading {
+        grade: quality.grade.to_string(),
+        because: quality.because(),
+    };
     let sentences = answer(rows).map(|answer| answer.sentences().collect());
-    let sentences: Vec<String> = sentences.unwrap_or_default();
-    sentences.into_iter().chain(quality).collect()
+    Conclusion {
+        answer: sentences.unwrap_or_default(),
+        quality: is_measured.then(|| grading(Quality::of(rows))),
+        verdict: None,
+    }
 }
 
-/// Draws the answer, `room` columns wide. `words` reach the remote host. `log`: the log of these rows. Empty: nothing
-/// can be ranked.
-fn drawn_answer(rows: &[Row], log: Option<&Path>, words: &Words, room: usize) -> String {
-    let details = log.map(|path| format!("udpbench rank --details {}", shell::path(path)));
-    answer(rows).map_or_else(String::new, |mut answer| {
-        if let Some(details) = &details {
-            answer = answer.or_else_see(details);
-        }
-        for line in answer.said.iter_mut().chain(&mut answer.hints) {
-            *line = words.in_commands(line);
-        }
-        answer.draw_last(room)
-    })
+/// Returns the answer, with commands that reach the remote host of `words`. `log`: the log of these rows. `None`:
+/// nothing can be ranked.
+fn answer_of(rows: &[Row], log: Option<&Path>, words: &Words) -> Option<Answer> {
+    let mut answer = answer(rows)?;
+    if let Some(path) = log {
+        answer = answer.or_else_see(&format!("udpbench rank --details {}", shell::path(path)));
+    }
+    for line in answer.said.iter_mut().chain(&mut answer.next) {
+        *line = words.in_commands(line);
+    }
+    Some(answer)
 }
 
 /// Ranks the rows of a run. `None`: nothing can be ranked.
@@ -210,18 +214,19 @@ fn show_in_colours(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes answers to standard output: the table that `draw` returns, or `rows` in the format of `shape`.
+/// Writes answers to standard output: the text that `draw` returns, or `rows` in the format of `shape`.
 ///
 /// # Errors
 /// Fails if standard output cannot be written.
 fn show_answers(
     shape: Shape,
+    conclusion: &Conclusion,
     draw: impl FnOnce() -> String,
     rows: impl FnOnce() -> Vec<Value>,
 ) -> anyhow::Result<()> {
     match shape {
         Shape::Table => show_in_colours(&draw()),
-        Shape::File(format) => to_stdout(&format.encode_answers(&rows())?),
+        Shape::File(format) => to_stdout(&format.encode_answers(conclusion, rows, draw)?),
     }
 }
 

@@ -35,7 +35,10 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         };
         let bytes = match shape {
             Shape::Table => found.table(super::width()).into_bytes(),
-            Shape::File(format) => format.encode_answers(&found.rows())?,
+            Shape::File(format) => {
+                let text = || found.table(super::width());
+                format.encode_answers(&found.conclusion(), || found.rows(), text)?
+            }
         };
         return put(args, shape, &bytes);
     }
@@ -46,7 +49,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     };
     let bytes = match shape {
         Shape::Table => draw(&args.file, &rows).into_bytes(),
-        Shape::File(format) => format.encode(&rows, &columns, super::advice)?,
+        Shape::File(format) => format.encode(&rows, &columns, super::conclude)?,
     };
     put(args, shape, &bytes)
 }
@@ -70,23 +73,15 @@ fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     put(args, Shape::Table, text.as_bytes())
 }
 
-/// Draws the table and the answer as the run did.
+/// Draws the table and the answer as the run did with `--explain`.
 fn draw(file: &Path, rows: &[Row]) -> String {
     let rows: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
-    let (table, answer) = (
-        table::draw(&rows, super::width()),
-        super::drawn_answer(
-            &rows,
-            file.is_file().then_some(file),
-            &Words::default(),
-            super::width().into(),
-        ),
-    );
-    let quality = fold::text(
-        &format!("quality  {}\n", Quality::of(&rows)),
-        super::width().into(),
-    );
-    format!("{table}\n{answer}{quality}")
+    let (width, room) = (super::width(), super::width().into());
+    let answer = super::answer_of(&rows, file.is_file().then_some(file), &Words::default());
+    let answer = answer.map_or_else(String::new, |answer| answer.draw_last(room));
+    let quality = fold::text(&format!("quality  {}\n", Quality::of(&rows)), room);
+    let legend = table::explained(&rows, width);
+    format!("{}{legend}\n{answer}{quality}", table::draw(&rows, width))
 }
 
 fn put(args: &SummarizeArgs, shape: Shape, bytes: &[u8]) -> anyhow::Result<ExitCode> {

@@ -10,6 +10,7 @@ use crate::experiment::ab::{self, Comparison};
 use crate::experiment::find;
 use crate::listen;
 use crate::listen::log::ListenLog;
+use crate::results::export::Conclusion;
 use crate::results::log::{Log, is_of};
 use crate::session::Logged;
 use crate::soak;
@@ -71,6 +72,17 @@ impl ExperimentResults {
             }
             Self::Soak(log) => log.summary().text(width),
             Self::Listen(log) => log.text(width),
+        }
+    }
+
+    /// Returns what is concluded from the results: the verdict of a comparison.
+    pub fn conclusion(&self) -> Conclusion {
+        match self {
+            Self::Sides(it) => {
+                let judgement = ab::judge(&it.record, it.question);
+                Conclusion::of_comparison(judgement.is_worse(), judgement.is_inconclusive())
+            }
+            Self::Search(_) | Self::Soak(_) | Self::Listen(_) => Conclusion::default(),
         }
     }
 

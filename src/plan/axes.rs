@@ -112,7 +112,11 @@ macro_rules! define {
                     let with = |case, sharing| Case { sharing: Some(sharing), ..case };
                     cases = for_each(&self.sharings, &cases, with);
                 }
-                once_each(cases.into_iter().map(Case::normalized))
+                let with_trains = |case: Case| Case {
+                    loopback: case.loopback.filter(|_| about.0.sends_trains(case.train)),
+                    ..case
+                };
+                once_each(cases.into_iter().map(with_trains).map(Case::normalized))
             }
         }
     };

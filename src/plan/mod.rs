@@ -20,7 +20,7 @@ pub use self::schedule::{REST_SHARE, Schedule, Until};
 pub use self::settings::{Meter, QUIET_ON_A_PATH, Settings, VERIFYING};
 pub use self::warning::{Location, PlanWarning};
 pub use self::wire::{Between, LinkEnd, Wire, WireLink};
-use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties};
+use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties, LoopbackTrains};
 use crate::engines::{self, Entry, exec};
 use crate::host::board::Board;
 use crate::host::facts::Host;
@@ -40,6 +40,8 @@ pub struct Conditions<'a> {
     pub pin: &'a Pin,
     /// Reason why the kernel cannot be told how to spread flows, if it cannot.
     pub steering_refusal: Option<&'a str>,
+    /// Reason why trials can have no loopback of their own, which cuts trains, if they cannot.
+    pub loopback_refusal: Option<&'a str>,
     /// Engines that cannot run on this host, each with the reason.
     pub engine_refusals: &'a [(&'static Entry, String)],
     /// The remote host. `None`: all threads are on this host.
@@ -119,6 +121,13 @@ impl Plan {
         });
         let mut programs = refused.filter(|it| it.entry.executable.is_some());
         programs.next().map(|it| (it.entry, it.place, it.reason))
+    }
+
+    /// Returns whether a case that runs needs a loopback of its own, which cuts trains. All cases are then measured on it,
+    /// so that they have the same loopback.
+    pub fn has_own_loopback(&self) -> bool {
+        let mut cases = self.runnable();
+        cases.any(|planned| planned.case.loopback == Some(LoopbackTrains::Cut))
     }
 
     /// Returns the properties of the engine with this name, if the plan has it.

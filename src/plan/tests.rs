@@ -33,6 +33,7 @@ fn plan(axes: &Axes, board: &str) -> Plan {
         board: &board::find("a test", board, "").expect("compiled in"),
         pin: &Pin::Board,
         steering_refusal: None,
+        loopback_refusal: None,
         engine_refusals: &[],
         remote: None,
     };
@@ -56,6 +57,7 @@ fn axes(engines: &[&str], threads: &[u16], ip: Ip) -> Axes {
         ip: vec![ip],
         batch: vec![Batch::DEFAULT],
         train: Vec::new(),
+        loopback: Vec::new(),
         priority: Vec::new(),
         checksum: Vec::new(),
         cmsg: Vec::new(),
@@ -280,6 +282,7 @@ fn flows_that_cannot_be_had_say_what_is_too_many_of_what() {
             board: &board::find("a test", "generic", "").expect("compiled in"),
             pin: &Pin::Board,
             steering_refusal: None,
+            loopback_refusal: None,
             engine_refusals: &[],
             remote: None,
         };
@@ -396,6 +399,7 @@ fn ends_that_share_a_cpu_are_told_the_cpus_that_they_can_have_or_that_there_are_
             board: &board::find("a test", "generic", "").expect("compiled in"),
             pin: &pin,
             steering_refusal: None,
+            loopback_refusal: None,
             engine_refusals: &[],
             remote: None,
         };

@@ -53,6 +53,8 @@ sentences! {
             "the CPU that handles a packet decides where it goes: some receivers may get none";
         "one-per-call": OnePerCall { sender: EngineName, payload: Payload } =>
             "{sender} sends one datagram per call at {payload} B";
+        "whole-trains": WholeTrains { reason: String } =>
+            "trains stay whole, unlike before a NIC: no network namespace of its own, where they could be cut ({reason})";
         "rate-too-high": RateTooHigh { rate: AskedRate, each_pps: f64 } =>
             "--rate {rate} is {:.1} million datagrams per second for each sending thread: none keeps that up",
             each_pps / 1e6;

@@ -42,7 +42,7 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
         @if !answer.gains.is_empty() {
             (table("The best engine of each technique", &Gain::table(&answer.gains)))
         }
-        @for line in &answer.hints {
+        @for line in answer.remarks() {
             @if is_command(line) { p { code { (line) } } } @else { p .legend { (line) } }
         }
     }

@@ -5,8 +5,9 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::remark::Remark;
+use super::remark::{Counter, Remark};
 use super::time_text;
+use crate::sys::loss_places::{Layer, LossPlace, PLACES};
 
 /// Kinds of events. An event of several has the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -159,6 +160,22 @@ impl Event {
         self.notes.iter().find(is_set_down)
     }
 
+    /// Returns the place at the other end's socket that dropped most of what was lost, unless it was a full buffer.
+    pub(super) fn dropped_at_its_socket(&self) -> Option<&'static LossPlace> {
+        let counted = self.notes.iter().filter_map(|note| match note {
+            Remark::Counted {
+                counter: Counter::There(name),
+                by,
+            } => Some((name, *by)),
+            _ => None,
+        });
+        let mut counted = counted.filter(|(_, by)| 2 * by > self.lost);
+        counted.find_map(|(name, _)| {
+            let mut places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
+            places.find(|place| place.what == name)
+        })
+    }
+
     /// Returns the place for people.
     pub fn place_text(&self, host: &str) -> String {
         match self.place {
@@ -180,9 +197,10 @@ impl Event {
             Place::FarEnd if self.kind == Kind::Delay => {
                 format!("at {host}: its program answered late")
             }
-            Place::FarEnd if self.is_full => {
-                format!("at {host}: its program's receive buffer was full")
-            }
+            Place::FarEnd if self.is_full => match self.dropped_at_its_socket() {
+                Some(place) => format!("at {host}: {}", place.what),
+                None => format!("at {host}: its program's receive buffer was full"),
+            },
             Place::FarEnd => format!("at {host}: its program did not answer"),
         }
     }

@@ -51,8 +51,13 @@ pub struct EchoAddress {
 pub enum News {
     /// It is gone, cannot be started again, or another one answers.
     Program(Remark),
-    /// Its host has lost this many packets on the way in since the news before, by place.
-    Lost(Vec<(&'static LossPlace, u64)>),
+    /// What its host has lost on the way in since the news before.
+    Lost {
+        /// When this was asked. The answer may have come later, over a path that was broken.
+        asked: Instant,
+        /// Packets by place. Empty: none.
+        places: Vec<(&'static LossPlace, u64)>,
+    },
 }
 
 /// The echo, and a thread that looks after it. Dropping it ends both.
@@ -121,8 +126,8 @@ impl Drop for FarEnd {
 #[derive(Default)]
 struct Losses {
     known: BTreeMap<String, u64>,
-    /// A question has not been answered yet.
-    is_asked: bool,
+    /// When a question was asked that has not been answered yet.
+    asked: Option<Instant>,
     /// Time of the next question.
     next: Option<Instant>,
 }
@@ -173,34 +178,31 @@ impl Keeper {
         let Some(agent) = &mut self.agent else { return };
         let Losses {
             known,
-            is_asked,
+            asked: open,
             next,
         } = &mut self.losses;
-        if *is_asked {
+        if let Some(asked) = *open {
             let answer = agent.look_for_answer::<BTreeMap<String, u64>>();
             let Ok(Some(now)) = answer else { return };
-            *is_asked = false;
+            *open = None;
             let grown = now.iter().map(|(place, packets)| {
                 let before = known.get(place).copied().unwrap_or(0);
                 (place.clone(), packets.saturating_sub(before))
             });
             let grown = loss_places::by_name(&grown.collect());
-            let lost = grown
-                .into_iter()
-                .filter(|(place, by)| *by > 0 && !place.is_common);
-            let lost: Vec<_> = lost.collect();
+            let lost = grown.into_iter().filter(|(_, by)| *by > 0);
+            let places: Vec<_> = lost.collect();
             // What may be one place's or another's can move between them.
             for (place, packets) in now {
                 let known = known.entry(place).or_default();
                 *known = packets.max(*known);
             }
-            if !lost.is_empty() {
-                // Nobody listens any more at the end.
-                let _ = self.say.send(News::Lost(lost));
-            }
+            // Nobody listens any more at the end.
+            let _ = self.say.send(News::Lost { asked, places });
         } else if !is_silent && next.is_none_or(|next| Instant::now() >= next) {
             *next = Some(Instant::now() + BETWEEN_QUESTIONS);
-            *is_asked = agent.ask(&Request::LossPlaces).is_ok();
+            let asked = agent.ask(&Request::LossPlaces);
+            *open = asked.is_ok().then(Instant::now);
         }
     }
 

@@ -30,8 +30,14 @@ pub(super) fn steps(event: &Event, header: &Header) -> Vec<(String, u64)> {
     let place = event.place_text(host);
     let own = (format!("{place}: {}", of_place(event, header)), event.lost);
     if !matches!(event.place, Place::FarEnd | Place::Link) {
-        let counted = here.or(there).map(|(step, _)| (step, event.lost));
-        return vec![counted.unwrap_or(own)];
+        // A veth(4) counts what its other end refuses, too.
+        let counted = here.into_iter().chain(there);
+        let counted: Vec<(String, u64)> = counted.map(|(step, _)| (step, event.lost)).collect();
+        return if counted.is_empty() {
+            vec![own]
+        } else {
+            counted
+        };
     }
     let is_carrier = |note: &Remark| match note {
         Remark::Counted { counter, .. } => *counter == Counter::Carrier,
@@ -129,7 +135,10 @@ fn of_place(event: &Event, header: &Header) -> String {
             "sudo ip link set {interface} up; who does that: journalctl -b -u NetworkManager -u systemd-networkd"
         ),
         Place::Link => link(header),
-        Place::FarEnd => format!("there, {BUSY}; journalctl -b -n 50"),
+        Place::FarEnd => match event.dropped_at_its_socket().filter(|_| event.is_full) {
+            Some(place) => format!("there, {}", place.next_at("NIC")),
+            None => format!("there, {BUSY}; journalctl -b -n 50"),
+        },
         Place::Path if event.kind == Kind::Delay => {
             format!("a full queue: {}; the same there", typed(WAY_OUT))
         }
@@ -282,6 +291,18 @@ mod tests {
                 "far_end",
                 json!({"is_full": true}),
                 "at board: its program's receive buffer was full: there, top -H ",
+            ),
+            // The socket counts all that it drops.
+            (
+                "far_end",
+                json!({"is_full": true, "notes": [counted(&json!({"there": "IPsec policy"}), 100)]}),
+                "at board: IPsec policy: there, sudo ip xfrm policy; ",
+            ),
+            // The frames' address is not the other host's: they are for others there.
+            (
+                "forward",
+                json!({"notes": [counted(&json!({"there": "frames for other hosts (OTHERHOST)"}), 98)]}),
+                "at board, frames for other hosts (OTHERHOST): there, ip link show dev NIC; ",
             ),
             (
                 "here",

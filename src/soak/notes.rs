@@ -58,7 +58,12 @@ impl Notes {
             said.push(Remark::MoreLines { lines });
         }
         let is_of_link = counted.contains_key(&Counter::Carrier);
-        let counted = counted.into_iter().map(|(counter, by)| Remark::Counted {
+        // What ends at a place every day is worth a word if it is as many as were lost.
+        let lost = event.lost;
+        let counted = counted.into_iter();
+        let counted =
+            counted.filter(|(counter, by)| !counter.is_common_there() || 2 * by > lost.max(1));
+        let counted = counted.map(|(counter, by)| Remark::Counted {
             counter: counter.clone(),
             by,
         });

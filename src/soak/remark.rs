@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::time_text;
 use crate::sys::clock_watch::ClockSet;
 use crate::sys::files::Root;
+use crate::sys::loss_places::{LossPlace, PLACES};
 use crate::sys::sensors;
 use crate::term::sentences::sentences;
 
@@ -46,6 +47,17 @@ pub enum Counter {
     Here(String),
     /// Packets that the other host lost on the way in.
     There(String),
+}
+
+impl Counter {
+    /// Returns whether it is of a place where packets end every day that are not for the other host's programs.
+    pub(super) fn is_common_there(&self) -> bool {
+        let is_it = |place: &&LossPlace| matches!(self, Self::There(name) if name == place.what);
+        PLACES
+            .iter()
+            .find(is_it)
+            .is_some_and(|place| place.is_common)
+    }
 }
 
 impl fmt::Display for Counter {

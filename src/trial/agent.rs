@@ -58,14 +58,19 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Starts `program agent` on this host, which reads sensors below `root`.
+    /// Starts `program agent` on this host, which reads sensors below `root`, and if asked has a loopback of its own.
     ///
     /// Once `asked` says that this program is to end, no answer of the agent is waited for.
     ///
     /// # Errors
     /// Fails if the agent cannot be started, or speaks another version of the protocol.
-    pub fn start(program: &Path, root: &Root, asked: &StopRequested) -> anyhow::Result<Self> {
-        let mut command = spawned::agent_command(program, root);
+    pub fn start(
+        program: &Path,
+        root: &Root,
+        own_loopback: bool,
+        asked: &StopRequested,
+    ) -> anyhow::Result<Self> {
+        let mut command = spawned::agent_command(program, root, own_loopback);
         // Ctrl-C goes to all processes of a terminal's group. In its own group, the agent leaves it to this process to
         // decide about the trial.
         command.process_group(0);
@@ -285,12 +290,12 @@ impl Agent {
         Ok(shortest)
     }
 
-    /// Has the agent end whatever it does, and restart as a new process.
+    /// Has the agent end whatever it does, and restart as a new process, if asked with a loopback of its own.
     ///
     /// # Errors
     /// Fails if the agent is gone.
-    pub fn restart(&mut self) -> anyhow::Result<()> {
-        self.ask(&Request::Restart)?;
+    pub fn restart(&mut self, own_loopback: bool) -> anyhow::Result<()> {
+        self.ask(&Request::Restart { own_loopback })?;
         // Answers to earlier requests are discarded.
         while !matches!(self.next::<IgnoredAny>(Duration::ZERO)?, Answer::Restarted) {}
         Ok(())

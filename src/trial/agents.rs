@@ -19,7 +19,7 @@ use super::spec::TrialSpec;
 use super::{NoSample, across, longest_payload};
 use crate::data::{Direction, Sample};
 use crate::host::check::{self, Finding};
-use crate::plan::WireLink;
+use crate::plan::{Plan, WireLink};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
 use crate::sys::power::{self, IdlePower};
@@ -33,6 +33,8 @@ pub struct Agents<'a> {
     local: Local<'a>,
     /// Agent on the remote host, across a wire.
     remote: Option<&'a mut Agent>,
+    /// True if the agent that is not across a wire has a loopback of its own, which cuts trains.
+    own_loopback: bool,
 }
 
 /// The agent that is not across a wire; it runs one end of a trial, or both.
@@ -94,10 +96,11 @@ impl<'a> Agents<'a> {
                 root,
                 agent: None,
                 refusal: None,
-                in_process: Box::new(LocalTrials::new(root)),
+                in_process: Box::new(LocalTrials::new(root, None)),
                 asked: interrupt.asked(),
             },
             remote,
+            own_loopback: false,
         }
     }
 
@@ -106,7 +109,18 @@ impl<'a> Agents<'a> {
         Self {
             local: Local::OtherHost(agent),
             remote: None,
+            own_loopback: false,
         }
+    }
+
+    /// Has trials of one host run on a loopback of their own, which cuts trains, if one of the plans needs one.
+    #[must_use]
+    pub fn for_plans(mut self, plans: &[&Plan]) -> Self {
+        self.own_loopback = plans.iter().any(|plan| plan.has_own_loopback());
+        if self.own_loopback {
+            self.restart();
+        }
+        self
     }
 
     /// Restarts the agents: the next trial runs in a new process, on each host.
@@ -120,7 +134,7 @@ impl<'a> Agents<'a> {
         };
         for agent in elsewhere.into_iter().chain(self.remote.as_deref_mut()) {
             // A later request finds out that an agent is gone.
-            let _ = agent.restart();
+            let _ = agent.restart(self.own_loopback);
         }
     }
 
@@ -152,7 +166,12 @@ impl<'a> Agents<'a> {
                 agent: none,
                 asked,
                 ..
-            } => none.insert(Box::new(Agent::start(program, root, asked)?)),
+            } => none.insert(Box::new(Agent::start(
+                program,
+                root,
+                self.own_loopback,
+                asked,
+            )?)),
         };
         Ok((local, self.remote.as_deref_mut()))
     }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, bail};
+
 use super::changes::changed_settings::ChangedSettings;
 use super::changes::put_back::put_back;
 use super::flows;
@@ -16,17 +18,20 @@ use super::running_end::RunningEnd;
 use super::spec::{EndRole, TrialSpec};
 use super::token::Token;
 use super::wait::{drain, pass, window};
-use crate::data::{HostAddress, Sample};
+use crate::data::{HostAddress, LoopbackTrains, Sample};
 use crate::host::tuning::{NotChanged, Tuning};
 use crate::sys::files::Root;
 use crate::sys::interface_addresses;
 use crate::sys::interrupt::Interrupt;
 use crate::sys::loss_places::{ANSWERS_WITHOUT_ROUTE, REFUSED_ANSWERS};
+use crate::sys::own_loopback::OwnLoopback;
 use crate::workload::UnsentAnswers;
 
 /// State that all trials in this process share.
 pub struct LocalTrials {
     root: Root,
+    /// The loopback that only this process has. `None`: it is on that of the host.
+    loopback: Option<OwnLoopback>,
     reasons: ReasonWatch,
     /// Settings that are changed for the current trial.
     changed: Option<ChangedSettings>,
@@ -37,10 +42,12 @@ pub struct LocalTrials {
 }
 
 impl LocalTrials {
-    /// Starts without a changed setting; sensors are read below `root`.
-    pub fn new(root: &Root) -> Self {
+    /// Starts without a changed setting; sensors are read below `root`. `loopback`: that of this process alone, if it
+    /// has one.
+    pub fn new(root: &Root, loopback: Option<OwnLoopback>) -> Self {
         Self {
             root: root.clone(),
+            loopback,
             reasons: ReasonWatch::default(),
             changed: None,
             losses: None,
@@ -167,8 +174,23 @@ impl LocalTrials {
         PreparedEnd::new(spec, part, token, &self.root, reasons)
     }
 
+    /// Has this process's own loopback cut trains or not, as the case asks. A program may send trains without it being
+    /// known: they are cut.
+    fn pass_trains(&self, asked: Option<LoopbackTrains>) -> anyhow::Result<()> {
+        match (self.loopback, asked) {
+            (Some(own), asked) => own
+                .pass(asked.unwrap_or(LoopbackTrains::Cut))
+                .context("the loopback of the trial's own"),
+            (None, Some(LoopbackTrains::Cut)) => {
+                bail!("trains are cut on a loopback of the trial's own, which this process has not")
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
     /// Prepares a trial up to the start barrier, where the threads wait.
     fn begin<'a>(&'a mut self, spec: &'a TrialSpec) -> anyhow::Result<RunningEnd<'a>> {
+        self.pass_trains(spec.case.loopback)?;
         let mut opened = self.open(spec, EndRole::Both, None)?;
         let receivers = opened.sockets.bind()?;
         let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;

@@ -41,7 +41,7 @@ use crate::term::duration::ns;
 use crate::term::json;
 
 /// Version of the protocol, increased with each change of the messages.
-pub const PROTOCOL: u32 = 24;
+pub const PROTOCOL: u32 = 25;
 
 /// Longest body, in bytes. The longest message lists the flows of a case, at most 157 B each: there is room for
 /// 100,000.
@@ -78,7 +78,10 @@ pub enum Request {
     /// payloads, both in bytes.
     Truesizes(Vec<u32>),
     /// End whatever goes on, and restart as a new process.
-    Restart,
+    Restart {
+        /// True if the new process is to have a loopback of its own, which cuts trains.
+        own_loopback: bool,
+    },
     /// Return the settings of the host that can be tried, out of these names.
     ListTunings(Wanted),
     /// Take the right to change settings of the host, for the lifetime of the agent.
@@ -163,7 +166,7 @@ impl Request {
             Self::HottestMillic => "hottest_millic",
             Self::IdlePower(_) => "idle_power",
             Self::Truesizes(_) => "truesizes",
-            Self::Restart => "restart",
+            Self::Restart { .. } => "restart",
             Self::ListTunings(_) => "list_tunings",
             Self::Lock => "lock",
             Self::Differences(_) => "differences",

@@ -15,7 +15,7 @@ use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
 use crate::sys::interface_addresses::{self, InterfaceAddress};
-use crate::sys::reuseport_bpf;
+use crate::sys::{own_loopback, reuseport_bpf};
 
 /// Facts about a host, and about the engines that can run there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,6 +33,8 @@ pub struct RemoteFacts {
     pub engine_refusals: Vec<(String, String)>,
     /// Reason why its kernel cannot be told how to spread flows, if it cannot.
     pub steering_refusal: Option<String>,
+    /// Reason why trials there can have no loopback of their own, which cuts trains, if they cannot.
+    pub loopback_refusal: Option<String>,
     /// Properties of the host that may make results misleading.
     pub findings: Vec<Finding>,
     /// Speed of its CPUs when all are busy.
@@ -75,6 +77,7 @@ impl RemoteFacts {
                 .and_then(|text| ssh_connection(&text)),
             engine_refusals: refused.collect(),
             steering_refusal: reuseport_bpf::probe().err(),
+            loopback_refusal: own_loopback::probe().err(),
         })
     }
 }

@@ -44,7 +44,7 @@ pub fn serve(
     mut input: impl Read,
     output: impl Write + Send + 'static,
     begins: Begins,
-    root: &Root,
+    local: LocalTrials,
 ) -> anyhow::Result<()> {
     let output = Output::new(output);
     let controller_is_remote = match begins {
@@ -67,7 +67,7 @@ pub fn serve(
         .transpose()?;
     let (send, requests) = mpsc::channel();
     let conversation = Conversation::new(requests, output.clone(), last_heard.clone());
-    let local = LocalTrials::new(root);
+    let root = local.root().clone();
     thread::Builder::new()
         .name("trials".to_owned())
         .spawn(move || obey_all(conversation, local))
@@ -75,18 +75,17 @@ pub fn serve(
     let next = listen(input, &last_heard, &send);
     // The kernel ends the programs of this process's threads, but not what they have started.
     exec::end_all();
-    if next? == Next::Restart {
+    if let Next::Restart { own_loopback } = next? {
         // No other thread writes meanwhile, so no message is cut off.
-        return output.with(|_| restart(root));
+        return output.with(|_| restart(&root, own_loopback));
     }
     Ok(())
 }
 
 /// Next step once no more requests are forwarded.
-#[derive(PartialEq, Eq)]
 enum Next {
     End,
-    Restart,
+    Restart { own_loopback: bool },
 }
 
 /// Forwards all requests until the end of the input, or until the request to restart.
@@ -97,8 +96,8 @@ fn listen(
 ) -> anyhow::Result<Next> {
     while let Some(body) = message::read_body(&mut input, || last_heard.note())? {
         let request = message::decode(&body)?;
-        if matches!(request, Request::Restart) {
-            return Ok(Next::Restart);
+        if let Request::Restart { own_loopback } = request {
+            return Ok(Next::Restart { own_loopback });
         }
         // Sending fails if answers cannot be sent any more; the input ends soon then.
         let _ = send.send(request);
@@ -107,8 +106,8 @@ fn listen(
 }
 
 /// Replaces this process by a fresh one: memory, threads, sockets. The streams stay open.
-fn restart(root: &Root) -> anyhow::Result<()> {
-    let mut command = spawned::agent_command(THIS_PROGRAM.as_ref(), root);
+fn restart(root: &Root, own_loopback: bool) -> anyhow::Result<()> {
+    let mut command = spawned::agent_command(THIS_PROGRAM.as_ref(), root, own_loopback);
     command.arg("--again");
     Err(command.exec()).context("cannot restart")
 }

@@ -17,13 +17,16 @@ use crate::term::escape;
 /// Path of this program, even after its file was replaced.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Returns the command `program agent`, which reads sensors below `root`.
-pub(super) fn agent_command(program: &Path, root: &Root) -> Command {
+/// Returns the command `program agent`, which reads sensors below `root`, and if asked has a loopback of its own.
+pub(super) fn agent_command(program: &Path, root: &Root, own_loopback: bool) -> Command {
     let mut command = Command::new(program);
     // Name in lists of processes.
     command.arg0("udpbench").arg("agent");
     if !root.is_real() {
         command.arg("--root").arg(root.path(""));
+    }
+    if own_loopback {
+        command.arg("--own-loopback");
     }
     command
 }

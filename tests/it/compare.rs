@@ -299,9 +299,21 @@ fn rows_for_programs_say_the_same() {
     assert_eq!(code, Some(3));
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     // 3 engines, each with 5 payloads, and 15 cases.
+    assert_eq!(json["verdict"], "worse");
+    let json = &json["rows"];
     assert_eq!(json.as_array().map(Vec::len), Some(33));
     assert_eq!(json[6]["label"], "null");
     assert_eq!(json[6]["verdict"], "slower");
+
+    let (code, text, _) = code_of(&place, "compare base.jsonl new.jsonl --format markdown");
+    assert_eq!(code, Some(3));
+    assert!(text.starts_with("**worse**\n\n```text\n"), "{text}");
+    assert!(
+        text.ends_with("\n```\n") && text.lines().count() < 40,
+        "{text}"
+    );
+    let (code, _, errors) = code_of(&place, "compare base.jsonl new.jsonl --format lava");
+    assert_eq!(code, Some(2), "{errors}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::common::{Place, assert_code, hosts, kept, rows, stderr, stdout};
 use serde_json::{Value, json};
 use udpbench::data::Case;
 use udpbench::host::placement::Placement;
+use udpbench::results::export::Conclusion;
 use udpbench::results::export::json;
 use udpbench::results::log::Event;
 use udpbench::results::row::{BlockWarning, CaseWarning, Interruption, Reason, Row, Status};
@@ -75,7 +76,11 @@ fn json_has_the_same_rows() {
     let place = place();
     let before = rows(&place.path("run.jsonl"));
     let text = stdout(&summarize(&place, "--format json"));
-    let values: Vec<Value> = serde_json::from_str(&text).expect("it is an array");
+    let document: Value = serde_json::from_str(&text).expect("it is an object");
+    let grade = document["quality"]["grade"].as_str();
+    assert!(grade.is_some_and(|grade| ["good", "fair", "poor"].contains(&grade)));
+    assert!(document["answer"].is_array() && document["verdict"].is_null());
+    let values = document["rows"].as_array().expect("rows").clone();
     assert_eq!(values, json::objects(&before).expect("JSON"));
     summarize(&place, "-o run.json");
     let file = fs::read_to_string(place.path("run.json")).expect("it is there");
@@ -98,14 +103,50 @@ fn json_has_the_same_rows() {
 #[test]
 fn json_lines_are_the_rows_of_the_json() {
     let place = place();
-    let array: Vec<Value> =
-        serde_json::from_str(&stdout(&summarize(&place, "--format json"))).expect("it is an array");
+    let document: Value =
+        serde_json::from_str(&stdout(&summarize(&place, "--format json"))).expect("an object");
+    let array = document["rows"].as_array().expect("rows").clone();
     for output in ["", "-o -"] {
         let text = stdout(&summarize(&place, &format!("--format jsonl {output}")));
         let rows = text.lines().map(serde_json::from_str);
         let rows: Vec<Value> = rows.collect::<Result<_, _>>().expect("each is an object");
         assert_eq!(rows, array);
     }
+}
+
+#[test]
+fn tools_of_continuous_integration_read_the_figures_of_each_case() {
+    let place = place();
+    let measured = rows(&place.path("run.jsonl"));
+    let measured: Vec<String> = measured
+        .iter()
+        .filter(|row| row.status == Status::Ok)
+        .map(|row| row.case.key())
+        .collect();
+    let bencher = stdout(&summarize(&place, "--format bencher"));
+    let bencher: Value = serde_json::from_str(&bencher).expect("JSON");
+    let cases: Vec<&String> = bencher.as_object().expect("an object").keys().collect();
+    assert!(!measured.is_empty() && cases.iter().all(|case| measured.contains(case)));
+    for case in &measured {
+        assert!(bencher[case]["received-pps"]["value"].is_number(), "{case}");
+    }
+    let list = stdout(&summarize(&place, "--format github-action-benchmark"));
+    let list: Vec<Value> = serde_json::from_str(&list).expect("a list");
+    let names = list.iter().filter_map(|entry| entry["name"].as_str());
+    assert!(
+        names
+            .into_iter()
+            .any(|name| name.ends_with(" ns-per-packet"))
+    );
+    let lava = stdout(&summarize(&place, "--format lava"));
+    assert!(
+        lava.lines()
+            .all(|line| [2, 4].contains(&line.split(' ').count())),
+        "{lava}"
+    );
+    assert!(lava.lines().any(|line| line.ends_with(" fail")), "{lava}");
+    summarize(&place, "--format bencher -o bmf.json");
+    assert!(place.path("bmf.json").exists());
 }
 
 /// The rows of a whole sweep, with skipped ones, as they went to standard output.
@@ -305,7 +346,7 @@ fn markdown_and_the_page_give_the_advice_of_rank() {
 #[test]
 fn markdown_has_the_table_of_the_terminal() {
     let rows = fixed_rows();
-    let text = udpbench::results::export::markdown::encode(&rows, &[]);
+    let text = udpbench::results::export::markdown::encode(&rows, &Conclusion::default());
     insta::assert_snapshot!(text);
     // What the table for people says, in other clothes.
     let table = udpbench::results::export::table::draw(&rows, 100);

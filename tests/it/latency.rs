@@ -111,7 +111,7 @@ fn loads_are_parts_of_the_rate_without_loss_that_a_search_has_found() {
     let output = place.run(&format!("find lossless {ask} {search}"));
     assert!(output.status.success(), "{}", stderr(&output));
     let found: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
-    let borne = found[0]["lossless_pps"].as_u64().expect("a rate");
+    let borne = found["rows"][0]["lossless_pps"].as_u64().expect("a rate");
 
     let words = "latency --rounds 5 --duration 500ms --warmup 5ms --soak 0s --load found.jsonl";
     let output = place.run(&format!("{words} --engine std -o out.csv"));

@@ -28,6 +28,7 @@ mod layers;
 #[cfg(target_arch = "x86_64")] // An emulator needs descriptors and a stack of its own.
 mod limits;
 mod listen;
+mod loopback;
 #[cfg(feature = "manual")]
 mod manual;
 mod matrix;

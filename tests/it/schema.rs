@@ -203,11 +203,35 @@ fn the_schema_of_rows_is_made_from_the_table_of_their_columns() {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Rows of udpbench",
         "description": "What --format json writes; docs/COLUMNS.md explains the columns",
-        "type": "array",
-        "items": {
-            "type": "object",
-            "required": names,
-            "properties": Column::ALL.iter().map(property).collect::<serde_json::Map<_, _>>(),
+        "type": "object",
+        "required": ["answer", "quality", "verdict", "rows"],
+        "properties": {
+            "answer": {
+                "description": "Which engine to use; the words may change",
+                "type": "array",
+                "items": {"type": "string"},
+            },
+            "quality": {
+                "description": "How good the run is; null: nothing was measured",
+                "type": ["object", "null"],
+                "required": ["grade", "because"],
+                "properties": {
+                    "grade": {"enum": ["good", "fair", "poor"]},
+                    "because": {"description": "For people; its words may change", "type": "string"},
+                },
+            },
+            "verdict": {
+                "description": "Of compare and ab, as their exit codes 0, 3 and 4; else null",
+                "enum": ["not worse", "worse", "unclear", null],
+            },
+            "rows": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": names,
+                    "properties": Column::ALL.iter().map(property).collect::<serde_json::Map<_, _>>(),
+                },
+            },
         },
     });
     let text = format!("{schema:#}\n");

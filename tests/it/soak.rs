@@ -369,7 +369,8 @@ fn an_echo_that_ends_over_and_over_is_started_less_and_less_often() {
 
 fn rows_and_page_have_the_events(place: &Place) {
     let rows = place.run("summarize soak.jsonl --format json");
-    let rows: Vec<Value> = serde_json::from_slice(&rows.stdout).expect("JSON");
+    let document: Value = serde_json::from_slice(&rows.stdout).expect("JSON");
+    let rows = document["rows"].as_array().expect("rows");
     let found = rows.iter().filter(|row| row["kind"] == "silence");
     assert!(found.count() >= 2, "{rows:?}");
     if cfg!(not(feature = "report")) {

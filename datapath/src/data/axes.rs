@@ -94,6 +94,16 @@ impl Train {
     }
 }
 
+choice! {
+    /// What the loopback does with a train of datagrams that one call hands over.
+    LoopbackTrains {
+        /// It cuts the train into datagrams, as must be done before a NIC without segmentation offload.
+        Cut "cut",
+        /// It passes the train on as one packet, which no NIC does.
+        Whole "whole",
+    }
+}
+
 bounded! {
     /// Number of worker threads of one tokio runtime that all bench threads of a case share: up to [`Workers::MAX`].
     Workers(u16, "u16"), 0, Self::MAX, "use a number from {} to {}"

@@ -155,6 +155,9 @@ impl Case {
             },
             batch: self.batch.filter(|_| !self.is_rr()),
             train: self.train.filter(|_| self.transport.is_none()),
+            loopback: self
+                .loopback
+                .filter(|_| self.may_send_trains_over_loopback()),
             priority: self.priority.filter(|_| self.transport.is_none()),
             checksum: self.checksum.filter(|_| self.transport.is_none()),
             cmsg: self.cmsg.filter(|_| self.transport.is_none()),
@@ -165,6 +168,12 @@ impl Case {
                 .filter(|_| self.workload == Some(Workload::Bidir)),
             ..self
         }
+    }
+
+    /// Returns whether trains can go over loopback: requests are single datagrams.
+    fn may_send_trains_over_loopback(&self) -> bool {
+        let is_loopback = self.address.unwrap_or_default() == Destination::Loopback;
+        self.transport.is_none() && self.direction.is_none() && is_loopback && !self.is_rr()
     }
 
     /// Returns the number of flows of each thread that sends.

@@ -212,6 +212,16 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |_, (sender, _)| sender.takes_train()
                 }
 
+                /// Trains over loopback: cut, whole [default: cut]
+                ///
+                /// cut: as must be done before a NIC without segmentation offload, on a loopback of the trial's own, in
+                /// a network namespace. whole: as one packet, what two processes of one host gain [default: cut,
+                /// or where the host forbids namespaces whole]
+                loopback: optional $crate::data::LoopbackTrains {
+                    flag "--loopback", heading "Path", key "loopback-{}", label ["{}"],
+                    default |_board, _extent| vec![], applies |_, (sender, _)| sender.takes_train()
+                }
+
                 /// Priority of the senders (SO_PRIORITY), 0 to 15 [default: 0, or by --tos]
                 ///
                 /// Queueing disciplines may treat it apart. Above 6 it needs CAP_NET_ADMIN

@@ -358,6 +358,14 @@ impl LossReader {
             let text = fs::read_to_string(path);
             counters.extend(of_cpus(file, &text.unwrap_or_default()));
         }
+        let text = fs::read_to_string(format!("/proc/{}/net/xfrm_stat", self.process));
+        let text = text.unwrap_or_default();
+        let of_ipsec = text
+            .lines()
+            .filter_map(|line| line.split_once(char::is_whitespace));
+        let of_ipsec = of_ipsec
+            .filter_map(|(name, count)| Some((name.to_owned(), count.trim().parse().ok()?)));
+        counters.extend(of_ipsec);
         // Without connections that are followed, none is refused.
         if self.process == "thread-self" && !Path::new(CONNTRACK).exists() {
             counters.insert("nf_conntrack drop".to_owned(), 0);

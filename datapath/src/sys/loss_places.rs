@@ -92,6 +92,13 @@ const PLACE: LossPlace = LossPlace {
     next: "",
 };
 
+/// Counters of datagrams that a policy of IPsec refused at a socket (net/xfrm/xfrm_policy.c, `__xfrm_policy_check`).
+const IPSEC: [&str; 4] = [
+    "XfrmInNoPols",
+    "XfrmInPolBlock",
+    "XfrmInPolError",
+    "XfrmInTmplMismatch",
+];
 const SNMP: &str = "/proc/net/snmp, snmp6";
 const NETSTAT: &str = "/proc/net/netstat, snmp6";
 const LINK: &str = "ip -s -s link";
@@ -280,7 +287,7 @@ pub const PLACES: &[LossPlace] = &[
         file: SNMP,
         reasons: &["IP_INADDRERRORS"],
         why: "the sender is set to an address that no interface here has, or a route here says unreachable or blackhole",
-        next: "ip address; ip route show table all",
+        next: "ip address; ip rule; ip route show table all",
         ..PLACE
     },
     LossPlace {
@@ -365,11 +372,11 @@ pub const PLACES: &[LossPlace] = &[
         ..PLACE
     },
     LossPlace {
-        what: "IPsec or security module",
+        what: "security module",
         layer: Layer::Firewall,
-        reasons: &["XFRM_POLICY", "SECURITY_HOOK"],
+        reasons: &["SECURITY_HOOK"],
         why: "its policy forbids them",
-        next: "sudo ip xfrm policy; sudo dmesg",
+        next: "sudo dmesg",
         ..PLACE
     },
     // After the firewall: what drops some fragments of each datagram is why the others wait.
@@ -453,10 +460,28 @@ pub const PLACES: &[LossPlace] = &[
         ..PLACE
     },
     LossPlace {
+        what: "IPsec policy",
+        layer: Layer::Socket,
+        counters: &IPSEC,
+        file: "/proc/net/xfrm_stat",
+        reasons: &["XFRM_POLICY"],
+        why: "a policy of IPsec forbids them: they came without the protection that it asks for, or are blocked",
+        next: "sudo ip xfrm policy; cat /proc/net/xfrm_stat",
+        ..PLACE
+    },
+    LossPlace {
         what: "filter of the socket, or wrong UDP length",
         layer: Layer::Socket,
         counters: &["UdpInErrors"],
-        less: &["UdpRcvbufErrors", "UdpInCsumErrors", "UdpMemErrors"],
+        less: &[
+            "UdpRcvbufErrors",
+            "UdpInCsumErrors",
+            "UdpMemErrors",
+            IPSEC[0],
+            IPSEC[1],
+            IPSEC[2],
+            IPSEC[3],
+        ],
         file: SNMP,
         reasons: &["SOCKET_FILTER"],
         why: "the program, or its cgroup, has a BPF filter (SO_ATTACH_FILTER) that drops; or datagrams are shorter than \

@@ -31,6 +31,7 @@ pub mod messages;
 pub mod multicast;
 mod netlink;
 pub mod nic;
+pub mod own_loopback;
 pub mod path_mtu;
 pub mod power;
 pub mod priority;

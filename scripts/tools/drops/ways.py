@@ -14,7 +14,7 @@ CLOSED, IGNORED = "closed UDP ports", "broadcasts and multicasts that no socket 
 CHECKSUM, FILTER = "wrong UDP checksums", "filter of the socket, or wrong UDP length"
 FULL, MEMORY = "full receive buffers", "UDP memory used up"
 GENERIC, XDP, TC, BRIDGE = "XDP program (generic)", "XDP program", "tc filter of the interface", "bridge or TAP device"
-BACKLOG, POLICY, UNICAST = "full backlog of a CPU", "IPsec or security module", "unicast in broadcast frames"
+BACKLOG, POLICY, UNICAST = "full backlog of a CPU", "IPsec policy", "unicast in broadcast frames"
 UNNAMED = "between IP and UDP, without a counter"
 
 # Frames that are sent.

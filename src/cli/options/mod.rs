@@ -17,6 +17,7 @@ use std::time::Duration;
 pub use self::resume_check::{Again, again};
 use crate::cli::peer::{Peer, Share};
 use crate::cli::{self, MeasuringArgs, RunArgs};
+use crate::data::LoopbackTrains;
 use crate::engines::{self, Entry, exec};
 use crate::error::UsageError;
 use crate::host::board::{self, ChosenBoard};
@@ -25,7 +26,7 @@ use crate::plan::{Conditions, Meter, Plan, Schedule, Settings, Until, Wire};
 use crate::results::log::{Header, Run};
 use crate::results::row::Environment;
 use crate::sys::files::Root;
-use crate::sys::reuseport_bpf;
+use crate::sys::{own_loopback, reuseport_bpf};
 
 /// A sweep that can be run: host facts, plan and schedule.
 #[derive(Debug)]
@@ -83,7 +84,10 @@ impl Request {
         let detected = board::choose(&args.placement.board, host)?;
         let board = &detected.board;
 
-        let axes = axes::of(args, &board.defaults.on(host.cpus.len()))?;
+        let mut axes = axes::of(args, &board.defaults.on(host.cpus.len()))?;
+        if axes.loopback.is_empty() {
+            axes.loopback = vec![bench.usual_loopback()];
+        }
         let pin = args.placement.pin.clone().unwrap_or_default();
         let remote = across.map(|wire| &wire.host);
         for host in [Some(host), remote].into_iter().flatten() {
@@ -106,6 +110,7 @@ impl Request {
             board,
             pin: &pin,
             steering_refusal: bench.steering_refusal.as_deref(),
+            loopback_refusal: bench.loopback_refusal.as_deref(),
             engine_refusals: &bench.engine_refusals(asked.chain(reference)),
             remote: peer.and_then(Peer::remote),
         };
@@ -142,6 +147,7 @@ impl Request {
             board: &self.detected.board,
             pin: &pin,
             steering_refusal: bench.steering_refusal.as_deref(),
+            loopback_refusal: bench.loopback_refusal.as_deref(),
             engine_refusals: &bench.engine_refusals(asked),
             remote: peer.and_then(Peer::remote),
         })
@@ -263,6 +269,8 @@ fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
 struct Bench<'a> {
     host: Host,
     steering_refusal: Option<String>,
+    /// Reason why trials can have no loopback of their own, if they cannot.
+    loopback_refusal: Option<String>,
     /// The remote host. `None` if it is this one.
     peer: Option<&'a Peer>,
 }
@@ -277,11 +285,23 @@ impl<'a> Bench<'a> {
 
     fn of(host: Host, peer: Option<&'a Peer>) -> Self {
         let peer = peer.filter(|peer| peer.share == Share::All);
-        let local = || reuseport_bpf::probe().err();
+        let (steering_refusal, loopback_refusal) = match peer {
+            Some(peer) => (peer.steering_refusal.clone(), peer.loopback_refusal.clone()),
+            None => (reuseport_bpf::probe().err(), own_loopback::probe().err()),
+        };
         Self {
             host,
-            steering_refusal: peer.map_or_else(local, |peer| peer.steering_refusal.clone()),
+            steering_refusal,
+            loopback_refusal,
             peer,
+        }
+    }
+
+    /// Returns what loopback does with trains if nothing was typed: it cuts them if it can.
+    fn usual_loopback(&self) -> LoopbackTrains {
+        match self.loopback_refusal {
+            None => LoopbackTrains::Cut,
+            Some(_) => LoopbackTrains::Whole,
         }
     }
 

@@ -45,6 +45,7 @@ pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, U
         board: &detected.board,
         pin: &pin,
         steering_refusal: bench.steering_refusal.as_deref(),
+        loopback_refusal: bench.loopback_refusal.as_deref(),
         engine_refusals: &bench.engine_refusals(asked),
         remote: peer.and_then(Peer::remote),
     });

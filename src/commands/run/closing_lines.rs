@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 
 use super::next;
 use crate::cli::as_typed;
+use crate::commands::answer_of;
 use crate::commands::session::progress::Progress;
-use crate::commands::{answer, drawn_answer};
 use crate::plan::Until;
+use crate::results::export::table;
 use crate::results::log::Header;
 use crate::results::row::{EndedBy, Row, Status};
 use crate::term::digits::counted;
 use crate::term::fold;
 use crate::verdict::quality::Quality;
+use crate::verdict::rank::Answer;
 
 /// Question of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +24,15 @@ pub(super) enum Purpose {
     Comparison { is_clear: bool },
 }
 
-/// Returns the closing lines, `room` columns wide. Empty if no case was measured. `saved` are the files of all passes,
-/// the last of which is that of `progress`.
+/// Returns the closing lines, for a terminal of `width` columns. Empty if no case was measured. `saved` are the files of
+/// all passes, the last of which is that of `progress`. With `explains`, they have all that is known.
 pub(super) fn of(
     purpose: Purpose,
     header: &Header,
     (progress, saved): (&Progress, &[String]),
-    room: usize,
+    (explains, width): (bool, u16),
 ) -> String {
+    let room = width.into();
     let (rows, outputs) = (&progress.rows, &progress.outputs);
     if rows.iter().all(|row| row.status == Status::Skipped) {
         return String::new();
@@ -57,24 +60,34 @@ pub(super) fn of(
         pairs.map(|line| as_typed(line).into_owned())
     });
     let fixes = next::steps(&quality.fixes, header, outputs);
+    let answer = answer_of(rows, outputs.samples_path.as_deref(), &outputs.words);
+    let answer = answer.filter(|_| purpose == Purpose::Choice);
     // Whatever is to be mended first, a longer run is no second step.
-    let is_open = purpose == Purpose::Choice
-        && quality.fixes.is_empty()
-        && answer(rows).is_some_and(|it| it.is_too_noisy);
+    let is_open = quality.fixes.is_empty() && answer.as_ref().is_some_and(|it| it.is_too_noisy);
     let more_windows = is_open.then(|| next::more_windows(header));
-    let next = pairs.into_iter().flatten().chain(fixes);
-    let next = next.chain(more_windows.into_iter().flatten());
+    let more_windows = more_windows.into_iter().flatten();
+    let mut next: Vec<String> = pairs
+        .into_iter()
+        .flatten()
+        .chain(fixes)
+        .chain(more_windows)
+        .collect();
+    if !explains && next.is_empty() {
+        next.extend(answer.iter().flat_map(|it| it.next.iter().take(2).cloned()));
+    }
+    let next = next.into_iter();
     let next = next.chain(next::show_more(outputs, hidden));
     let next: Vec<_> = labelled("next", next).collect();
     let lines = outputs.words.in_commands(&lines.join("\n"));
     let lines = fold::text(&format!("{lines}\n{}\n", next.join("\n")), room);
-    let answers = match purpose {
-        Purpose::Choice => {
-            drawn_answer(rows, outputs.samples_path.as_deref(), &outputs.words, room)
-        }
-        Purpose::Comparison { .. } => String::new(),
+    let draw = if explains {
+        Answer::draw_last
+    } else {
+        Answer::draw_short
     };
-    format!("\n{answers}{lines}")
+    let answers = answer.map_or_else(String::new, |answer| draw(&answer, room));
+    let legend = explains.then(|| table::explained(rows, width));
+    format!("{}\n{answers}{lines}", legend.unwrap_or_default())
 }
 
 /// Returns lines of which the first has the label.

@@ -151,8 +151,8 @@ pub(super) fn sweep_of(
             None => Ok(outcome),
         };
         let purpose = base.as_ref().map_or(Purpose::Choice, Base::purpose);
-        let room = width().into();
-        let closing = closing_lines::of(purpose, &header, (&progress, &saved), room);
+        let form = (args.output.explain, width());
+        let closing = closing_lines::of(purpose, &header, (&progress, &saved), form);
         progress.present(&closing);
         if args.output.quiet && !args.output.output.as_deref().is_some_and(is_stdout) {
             for shown in &saved {
@@ -178,7 +178,7 @@ fn pass(
     let header = sweep.header().clone();
     let root = &header.schedule.settings.root;
     let resources = Resources {
-        agents: vec![agents(other, root, interrupt).0],
+        agents: vec![agents(other, root, interrupt).0.for_plans(&[&header.plan])],
         command: &|_, _| Ok(()),
         power_command: power_command.as_ref(),
         interrupt,

@@ -9,7 +9,7 @@ use crate::cli::RunArgs;
 use crate::cli::peer::Words;
 use crate::commands::default_name;
 use crate::commands::start_time::clock_remark;
-use crate::commands::{advice, say};
+use crate::commands::{conclude, say};
 use crate::error::UsageError;
 use crate::results::baselines;
 use crate::results::earlier_logs;
@@ -86,7 +86,7 @@ impl Outputs {
             let problem = "that file is for the rows; choose another name";
             return Err(refused("--samples", output, problem).into());
         }
-        let rows = RowFile::create(format, selection.clone(), output, advice)?;
+        let rows = RowFile::create(format, selection.clone(), output, conclude)?;
         let flag = if args.output.samples.is_some() {
             "--samples"
         } else {
@@ -164,7 +164,7 @@ impl Outputs {
                 Format::Csv => format,
                 as_before => as_before,
             };
-            let all = format.encode(&known, &Selection::all(), advice)?;
+            let all = format.encode(&known, &Selection::all(), conclude)?;
             let first = all.split_inclusive(|&byte| byte == b'\n').next();
             let asked = if first.is_some_and(|first| csv.starts_with(first)) {
                 ColumnSet::All
@@ -172,7 +172,7 @@ impl Outputs {
                 args.output.columns
             };
             let selection = selection(asked);
-            let begun = format.encode(&known, &selection, advice)?;
+            let begun = format.encode(&known, &selection, conclude)?;
             if !is_of_run(&csv, &begun, header, rows) {
                 let problem =
                     "it has other contents than results of this sweep; choose another name";
@@ -184,7 +184,7 @@ impl Outputs {
             RowFile::resume_csv(format, file, selection, rows)?
         } else {
             let mut file =
-                RowFile::create(format, selection(args.output.columns), &output, advice)?;
+                RowFile::create(format, selection(args.output.columns), &output, conclude)?;
             file.rows(rows)?;
             file
         };
@@ -209,6 +209,10 @@ impl Outputs {
             output.display().to_string()
         };
         let shown = match &samples_path {
+            Some(path) if path.with_extension("") == output.with_extension("") => {
+                let log = path.extension().unwrap_or_default();
+                format!("{results} and .{}", log.to_string_lossy())
+            }
             Some(path) => format!("{results}, raw samples in {}", path.display()),
             None => format!("{results} (--samples names a file for the raw samples)"),
         };

@@ -1,5 +1,6 @@
 //! The course of a soak: takes outcomes, writes events and minutes to the log, and shows them.
 
+use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -56,6 +57,10 @@ pub(super) struct Course {
     clock_error_us: Arc<AtomicU32>,
     clock: ClockWatch,
     notes: Notes,
+    /// Events that wait for the losses of the other end's host meanwhile.
+    waiting: VecDeque<Event>,
+    /// Time of the last answer about these, in nanoseconds since the start of this process's part.
+    answered_ns: u64,
     is_announced: bool,
     probes: u64,
     lost: u64,
@@ -102,6 +107,8 @@ impl Course {
             clock_error_us,
             clock: ClockWatch::new(),
             notes: Notes::default(),
+            waiting: VecDeque::new(),
+            answered_ns: 0,
             is_announced: false,
             probes: 0,
             lost: 0,
@@ -150,6 +157,9 @@ impl Course {
         self.bar.finish_and_clear();
         if watched.is_err() {
             // The summary has it all.
+            for event in std::mem::take(&mut self.waiting) {
+                self.summary.take(&Entry::Event(Box::new(event)));
+            }
             if let Some(open) = self.finder.open() {
                 self.summary.take(&Entry::Open(Box::new(open)));
             }
@@ -183,15 +193,20 @@ impl Course {
                         self.write(&self.remark(remark))?;
                     }
                     // Over loopback, they are this host's.
-                    News::Lost(_) if self.header.to.is_none() => {}
-                    News::Lost(places) => {
+                    News::Lost { .. } if self.header.to.is_none() => {}
+                    News::Lost { asked, places } => {
+                        self.answered_ns = now_ns;
+                        let (_, start) = self.started;
+                        let asked = asked.saturating_duration_since(start);
+                        let asked_ns = u64::try_from(asked.as_nanos()).unwrap_or(u64::MAX);
                         for (place, packets) in places {
                             let counter = Counter::There(place.what.to_owned());
-                            self.notes.count(now_ns, counter, packets);
+                            self.notes.count(asked_ns, counter, packets);
                         }
                     }
                 }
             }
+            self.take_known()?;
             if let Some(batch) = batch {
                 self.take(&batch)?;
             }
@@ -228,8 +243,10 @@ impl Course {
             }
         }
         for event in self.finder.take(batch) {
-            self.take_event(event)?;
+            self.is_announced = false;
+            self.waiting.push_back(event);
         }
+        self.take_known()?;
         self.announce()?;
         self.probes += batch.outcomes.len() as u64;
         if !self.bar.is_hidden() {
@@ -294,8 +311,26 @@ impl Course {
         self.write(&Entry::SoFar(probes))
     }
 
+    /// Takes the events of which the other end's host has told its losses, and those for which it has had its time.
+    fn take_known(&mut self) -> anyhow::Result<()> {
+        /// Time that a broken path takes to carry the answer after its end, at least and at most: TCP sends again after
+        /// up to as long as the path was broken.
+        const WAIT_NS: (u64, u64) = (1_000_000_000, 30_000_000_000);
+        let now_ns = self.elapsed_ns();
+        while let Some(event) = self.waiting.front() {
+            let end_ns = event.start_ns + event.length_ns;
+            let wait_ns = event.length_ns.clamp(WAIT_NS.0, WAIT_NS.1);
+            let is_known = self.answered_ns >= end_ns || self.header.to.is_none();
+            if !is_known && now_ns < end_ns + wait_ns {
+                break;
+            }
+            let event = self.waiting.pop_front();
+            event.map_or(Ok(()), |event| self.take_event(event))?;
+        }
+        Ok(())
+    }
+
     fn take_event(&mut self, mut event: Event) -> anyhow::Result<()> {
-        self.is_announced = false;
         self.lost += event.lost;
         event.at = self.time_at(event.start_ns);
         self.notes.explain(&mut event);
@@ -323,6 +358,9 @@ impl Course {
     }
 
     fn end(&mut self, interrupt: &Interrupt) -> anyhow::Result<()> {
+        for event in std::mem::take(&mut self.waiting) {
+            self.take_event(event)?;
+        }
         let is_lasting = self.finder.is_lasting();
         let event = self.finder.finish();
         let event = event.map_or(Ok(()), |event| {

@@ -54,7 +54,7 @@ pub fn run(args: &SoakArgs) -> anyhow::Result<ExitCode> {
     }
     let interrupt = interrupt_on_signals()?;
     let (asked, root) = (interrupt.asked(), Root::new(&args.root));
-    let start = move || Agent::start(THIS_PROGRAM.as_ref(), &root, &asked);
+    let start = move || Agent::start(THIS_PROGRAM.as_ref(), &root, false, &asked);
     let loopback = HostAddress::at(IpAddr::from(Ipv4Addr::LOCALHOST), "lo");
     let other = Other {
         to: None,

@@ -57,7 +57,8 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     let root = &plan.request.schedule.settings.root;
     let mut watch = Watch {
         environment: environment(&plan.request, &findings, None),
-        agents: Agents::new(THIS_PROGRAM.as_ref(), root, None, &interrupt),
+        agents: Agents::new(THIS_PROGRAM.as_ref(), root, None, &interrupt)
+            .for_plans(&[&plan.request.plan]),
         summary: Summary::new(columns.figures),
         columns,
         plan: &plan,

@@ -80,6 +80,7 @@ mod tests {
             board: &board::find("a test", "generic", "").expect("compiled in"),
             pin: &Pin::Board,
             steering_refusal: None,
+            loopback_refusal: None,
             engine_refusals: &[],
             remote: None,
         };

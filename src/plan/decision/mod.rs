@@ -19,7 +19,7 @@ pub(super) use self::refusal::can_run_nowhere;
 use self::refusal::refusal;
 use self::warnings::warnings;
 use super::{Conditions, Location, PlanWarning};
-use crate::data::{Case, Ip, Payload};
+use crate::data::{Case, Ip, LoopbackTrains, Payload};
 use crate::engines::{self, Engines, Entry};
 use crate::host::facts::Host;
 use crate::host::placement::{Pin, Placement};
@@ -60,6 +60,11 @@ impl Decision {
         warnings.extend(busy_poll::warning(case, engines, conditions));
         warnings.extend(incoming_cpu::warning(case, conditions, &placement));
         warnings.extend(real_time::warning(case, conditions));
+        let reason = conditions.loopback_refusal;
+        let reason = reason.filter(|_| case.loopback == Some(LoopbackTrains::Whole));
+        warnings.extend(reason.map(|reason| PlanWarning::WholeTrains {
+            reason: reason.to_owned(),
+        }));
         let fallbacks = fallbacks.into_iter();
         warnings.extend(fallbacks.map(|reason| PlanWarning::GenericPlacement { reason }));
         Self::Run(placement, warnings)

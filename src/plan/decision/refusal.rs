@@ -6,8 +6,8 @@ use super::programs;
 use super::transport::cannot_carry;
 use super::{Refused, is_fragmented, refused_engine, threads_on_workers};
 use crate::data::{
-    Case, Checksum, Cmsg, Ip, LEAST_REQUEST_BYTES, Payload, ServerModel, Sharing, Spread, Wait,
-    Workload,
+    Case, Checksum, Cmsg, Ip, LEAST_REQUEST_BYTES, LoopbackTrains, Payload, ServerModel, Sharing,
+    Spread, Wait, Workload,
 };
 use crate::engine::ManyEndpoints;
 use crate::engines::{self, Engines, Entry};
@@ -51,9 +51,21 @@ pub(super) fn refusal(
     if conditions.remote.is_some() {
         return None;
     }
+    if let Some(reason) = cannot_cut_trains(case, conditions) {
+        return Some(reason);
+    }
     let problem = conditions.host.loopback_problem(case.ip);
     let problem = problem.map(|problem| format!("{problem}; {}", loopback_fix(case.ip)));
     problem.or_else(|| has_no_address(case))
+}
+
+/// Returns why a case can have no loopback that cuts trains, if it needs one.
+fn cannot_cut_trains(case: &Case, conditions: &Conditions) -> Option<String> {
+    let reason = conditions.loopback_refusal?;
+    let is_cut = case.loopback == Some(LoopbackTrains::Cut);
+    is_cut.then(|| {
+        format!("trains are cut in a network namespace of its own, which the host refuses ({reason}): --loopback whole")
+    })
 }
 
 /// Returns why a case makes no sense with these engines, on any host.

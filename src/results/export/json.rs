@@ -1,10 +1,11 @@
-//! JSON output (RFC 8259): an array of rows with one row per line, or the lines alone (JSON Lines). Numbers are
+//! JSON output (RFC 8259): an object of the conclusion and the rows, one row per line, or the rows alone (JSON Lines). Numbers are
 //! numbers, missing values are `null`, and `reason` and each of
 //! the list `warnings` have a `code` for programs and a `text` for people. Otherwise the fields are the columns of the CSV, in
 //! the same order.
 
 use serde_json::{Error, Value, json};
 
+use super::Conclusion;
 use crate::results::row::Row;
 
 const REASON: &str = "reason";
@@ -32,17 +33,22 @@ fn sentence(code: &str, sentence: &impl ToString) -> Value {
     json!({ "code": code, "text": sentence.to_string() })
 }
 
-/// Returns the objects as a JSON array, one object per line.
+/// Returns one JSON object: the fields of the conclusion, and `rows`, one per line.
 ///
 /// # Errors
 /// Fails if an object cannot be written as JSON.
-pub fn array(objects: &[Value]) -> Result<Vec<u8>, Error> {
-    let mut text = b"[".to_vec();
-    for (n, object) in objects.iter().enumerate() {
-        text.extend_from_slice(if n == 0 { b"\n" } else { b",\n" });
-        serde_json::to_writer(&mut text, object)?;
+pub fn document(conclusion: &Conclusion, rows: &[Value]) -> Result<Vec<u8>, Error> {
+    let mut text = b"{".to_vec();
+    let fields = serde_json::to_value(conclusion)?;
+    for (name, value) in fields.as_object().into_iter().flatten() {
+        text.extend_from_slice(format!("{}:{value},\n", json!(name)).as_bytes());
     }
-    text.extend_from_slice(b"\n]\n");
+    text.extend_from_slice(b"\"rows\":[");
+    for (n, row) in rows.iter().enumerate() {
+        text.extend_from_slice(if n == 0 { b"\n" } else { b",\n" });
+        serde_json::to_writer(&mut text, row)?;
+    }
+    text.extend_from_slice(b"\n]}\n");
     Ok(text)
 }
 
@@ -67,7 +73,7 @@ mod tests {
 
     fn encoded(rows: &[Row]) -> Vec<u8> {
         let objects = objects(rows).expect("it can be encoded");
-        array(&objects).expect("it can be encoded")
+        document(&Conclusion::default(), &objects).expect("it can be encoded")
     }
 
     #[test]
@@ -83,8 +89,9 @@ mod tests {
             warnings: vec![CaseWarning::NotPinned.into(), remark.into()],
             ..ordinary_row()
         };
-        let read: Vec<Value> =
+        let read: Value =
             serde_json::from_slice(&encoded(std::slice::from_ref(&row))).expect("JSON");
+        let read = &read["rows"];
         assert_eq!(read[0]["reason"], json!({ "code": "told", "text": reason }));
         assert!(read[0]["received_pps"].is_null());
         assert_eq!(read[0]["cv_pct"], 0.1 + 0.2);
@@ -101,19 +108,26 @@ mod tests {
         let text = String::from_utf8(encoded(&[ordinary_row(), ordinary_row()]));
         let text = text.expect("UTF-8");
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!((lines[0], lines[3], lines.len()), ("[", "]", 4));
-        assert!(lines[1].starts_with(r#"{"engine":"#) && lines[1].ends_with("},"));
+        let conclusion = [
+            r#"{"answer":[],"#,
+            r#""quality":null,"#,
+            r#""verdict":null,"#,
+        ];
+        assert_eq!(lines[..3], conclusion);
+        assert_eq!((lines[3], lines[6], lines.len()), (r#""rows":["#, "]}", 7));
+        assert!(lines[4].starts_with(r#"{"engine":"#) && lines[4].ends_with("},"));
         assert!(
-            lines[2].contains(r#""warnings":[],"case":"#),
+            lines[5].contains(r#""warnings":[],"case":"#),
             "{}",
-            lines[2]
+            lines[5]
         );
-        assert!(lines[2].contains(r#""verified_packets":null,"#));
-        assert!(lines[2].contains(r#""received_pps":200000.0,"#));
+        assert!(lines[5].contains(r#""verified_packets":null,"#));
+        assert!(lines[5].contains(r#""received_pps":200000.0,"#));
     }
 
     #[test]
     fn no_rows_are_an_empty_array() {
-        assert_eq!(encoded(&[]), b"[\n]\n");
+        let read: Value = serde_json::from_slice(&encoded(&[])).expect("JSON");
+        assert_eq!(read["rows"], json!([]));
     }
 }

@@ -2,42 +2,41 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value};
+use anstream::adapter::strip_str;
 
 use super::circumstances::circumstances;
-use super::table;
+use super::{Conclusion, table};
 use crate::results::row::Row;
 use crate::term::escape;
 use crate::term::table::Table;
 
-/// Returns the advice, the measurement conditions in one line, a table per block, and the remarks on skips, failures and
-/// warnings.
-pub fn encode(rows: &[Row], advice: &[String]) -> String {
+/// Returns the conclusion, the measurement conditions in one line, a table per block, and the remarks on skips, failures
+/// and warnings.
+pub fn encode(rows: &[Row], conclusion: &Conclusion) -> String {
+    let quality = conclusion.quality.as_ref();
+    let quality = quality.map(|it| format!("Quality: {}: {}", it.grade, it.because));
+    let lines = conclusion.answer.iter().chain(&quality);
     let mut text = String::new();
-    for line in advice {
+    for line in lines {
         let _ = writeln!(text, "- {}", escaped(line));
     }
-    if !advice.is_empty() {
+    if !text.is_empty() {
         text.push('\n');
     }
     text + &of_machine(rows)
 }
 
-/// Returns the results of a search or a comparison as one table.
-pub fn answers(rows: &[Value]) -> String {
-    let columns = rows.first().and_then(Value::as_object);
-    let columns: Vec<&String> = columns.into_iter().flat_map(Map::keys).collect();
-    let cell = |value: &Value| match value {
-        Value::Null => String::new(),
-        Value::String(text) => escaped(text),
-        other => escaped(&other.to_string()),
-    };
-    let mut text = line(columns.iter().map(|name| escaped(name)));
-    text += &line(columns.iter().map(|_| "---".to_owned()));
-    for row in rows {
-        text += &line(columns.iter().map(|&name| cell(&row[name])));
-    }
-    text
+/// Returns the results of a search or a comparison: the verdict, and what a terminal shows.
+pub fn answers(conclusion: &Conclusion, text: &str) -> String {
+    let verdict = conclusion
+        .verdict
+        .map(|verdict| format!("**{verdict}**\n\n"));
+    let text = strip_str(text).to_string();
+    format!(
+        "{}```text\n{}\n```\n",
+        verdict.unwrap_or_default(),
+        text.trim_end()
+    )
 }
 
 fn line(cells: impl Iterator<Item = String>) -> String {
@@ -127,7 +126,7 @@ mod tests {
             reason: Reason::Failed(Failure::told("a|b\n*c* `d` <e>")),
             ..ordinary_row()
         };
-        let text = encode(&[row], &[]);
+        let text = encode(&[row], &Conclusion::default());
         assert!(text.contains(r"a\|b \*c\* \`d\` \<e>"), "{text}");
     }
 
@@ -135,7 +134,7 @@ mod tests {
     fn every_line_of_a_table_has_the_same_number_of_cells() {
         let mut rows = [ordinary_row(), ordinary_row(), ordinary_row()];
         rows[1].sender = "mmsg".to_owned();
-        let text = encode(&rows, &[]);
+        let text = encode(&rows, &Conclusion::default());
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
         assert_eq!(lines.len(), 5);
         for line in lines {
@@ -149,6 +148,6 @@ mod tests {
 
     #[test]
     fn without_rows_it_says_so() {
-        assert_eq!(encode(&[], &[]), "No rows.\n");
+        assert_eq!(encode(&[], &Conclusion::default()), "No rows.\n");
     }
 }

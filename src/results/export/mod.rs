@@ -1,9 +1,13 @@
 //! Output of results. Each format is one file here, which turns [`Row`]s into bytes or text.
 
+mod bencher;
+mod benchmark_action;
 mod circumstances;
 pub mod csv;
 pub mod displaced;
+mod figures;
 pub mod json;
+mod lava;
 pub mod markdown;
 pub mod output_file;
 pub mod row_file;
@@ -14,6 +18,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use serde::Serialize;
 use serde_json::Value;
 
 use self::csv::Notation;
@@ -22,9 +27,43 @@ use crate::error::UsageError;
 use crate::results::row::Row;
 use crate::term::escape;
 
-/// Function that returns the advice on engines for these rows, one line per machine. A module above this one
-/// supplies it.
-pub type Advice = fn(&[Row]) -> Vec<String>;
+/// What is concluded from rows, for formats that have room for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Conclusion {
+    /// The answer of a sweep, in lines.
+    pub answer: Vec<String>,
+    /// The grade of a sweep, and why. `None`: nothing was measured, or it is no sweep.
+    pub quality: Option<Grading>,
+    /// The verdict of a comparison: `worse`, `unclear` or `not worse`, as its exit code. `None`: nothing was compared.
+    pub verdict: Option<&'static str>,
+}
+
+impl Conclusion {
+    /// Returns the conclusion of a comparison.
+    pub fn of_comparison(is_worse: bool, is_inconclusive: bool) -> Self {
+        let verdict = match (is_worse, is_inconclusive) {
+            (true, _) => "worse",
+            (false, true) => "unclear",
+            (false, false) => "not worse",
+        };
+        Self {
+            verdict: Some(verdict),
+            ..Self::default()
+        }
+    }
+}
+
+/// Grade of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Grading {
+    /// `good`, `fair` or `poor`.
+    pub grade: String,
+    /// The reasons for it.
+    pub because: String,
+}
+
+/// Function that concludes from the rows of a sweep. A module above this one supplies it.
+pub type Conclude = fn(&[Row]) -> Conclusion;
 
 /// Merges JSON objects into one row that has the columns of all of them.
 pub(crate) fn row_of(parts: &[Value]) -> Value {
@@ -47,6 +86,12 @@ pub enum Format {
     Jsonl,
     /// Tables for an issue or a README
     Markdown,
+    /// Figures of a sweep for bencher (Bencher Metric Format)
+    Bencher,
+    /// Figures of a sweep for github-action-benchmark (customSmallerIsBetter)
+    GithubActionBenchmark,
+    /// Figures of a sweep for LAVA: name, result, value, unit
+    Lava,
 }
 
 impl Format {
@@ -62,7 +107,7 @@ impl Format {
         }
         let named = Self::of_name(output)?;
         match (asked, named) {
-            (Some(asked), Some(named)) if asked != named => {
+            (Some(asked), Some(named)) if asked != named && !asked.is_json_for_tools(named) => {
                 Err(contradiction(asked.name(), output))
             }
             (None, None) if output.extension().is_some() => Err(unknown_extension(output)),
@@ -87,6 +132,11 @@ impl Format {
             }
             _ => None,
         })
+    }
+
+    /// Returns whether the format is one of the tools that read JSON, and the name of a file says JSON.
+    fn is_json_for_tools(self, named: Self) -> bool {
+        matches!(self, Self::Bencher | Self::GithubActionBenchmark) && named == Self::Json
     }
 
     /// Returns the format with decimal commas.
@@ -123,7 +173,12 @@ impl Format {
         match self {
             Self::Csv => Some(Notation::DecimalPoint),
             Self::CsvDecimalComma => Some(Notation::DecimalComma),
-            Self::Json | Self::Jsonl | Self::Markdown => None,
+            Self::Json
+            | Self::Jsonl
+            | Self::Markdown
+            | Self::Bencher
+            | Self::GithubActionBenchmark
+            | Self::Lava => None,
         }
     }
 
@@ -142,7 +197,7 @@ impl Format {
         self == Self::Jsonl
     }
 
-    /// Encodes rows in this format. CSV has the selected columns only; Markdown includes the advice.
+    /// Encodes rows in this format. CSV has the selected columns only; JSON and Markdown include the conclusion.
     ///
     /// # Errors
     /// Fails if a row cannot be encoded.
@@ -150,28 +205,41 @@ impl Format {
         self,
         rows: &[Row],
         selection: &Selection,
-        advice: Advice,
+        conclude: Conclude,
     ) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Csv => csv_of(Notation::DecimalPoint, rows, selection),
             Self::CsvDecimalComma => csv_of(Notation::DecimalComma, rows, selection),
-            Self::Json => Ok(json::array(&json::objects(rows)?)?),
+            Self::Json => Ok(json::document(&conclude(rows), &json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
-            Self::Markdown => Ok(markdown::encode(rows, &advice(rows)).into_bytes()),
+            Self::Markdown => Ok(markdown::encode(rows, &conclude(rows)).into_bytes()),
+            Self::Bencher => Ok(bencher::encode(rows)?),
+            Self::GithubActionBenchmark => Ok(benchmark_action::encode(rows)?),
+            Self::Lava => Ok(lava::encode(rows).into_bytes()),
         }
     }
 
-    /// Encodes the results of a search or a comparison in this format. These rows have columns of their own.
+    /// Encodes the results of a search or a comparison in this format. Its rows have columns of their own. Markdown has
+    /// the text for people.
     ///
     /// # Errors
-    /// Fails if a row cannot be encoded.
-    pub fn encode_answers(self, rows: &[Value]) -> anyhow::Result<Vec<u8>> {
+    /// Fails if a row cannot be encoded, or for a format of figures that only sweeps have.
+    pub fn encode_answers(
+        self,
+        conclusion: &Conclusion,
+        rows: impl FnOnce() -> Vec<Value>,
+        text: impl FnOnce() -> String,
+    ) -> anyhow::Result<Vec<u8>> {
         match self {
-            Self::Csv => csv::encode(rows),
-            Self::CsvDecimalComma => csv::encode_in(Notation::DecimalComma, rows),
-            Self::Json => Ok(json::array(rows)?),
-            Self::Jsonl => Ok(json::lines(rows)?),
-            Self::Markdown => Ok(markdown::answers(rows).into_bytes()),
+            Self::Csv => csv::encode(&rows()),
+            Self::CsvDecimalComma => csv::encode_in(Notation::DecimalComma, &rows()),
+            Self::Json => Ok(json::document(conclusion, &rows())?),
+            Self::Jsonl => Ok(json::lines(&rows())?),
+            Self::Markdown => Ok(markdown::answers(conclusion, &text()).into_bytes()),
+            Self::Bencher | Self::GithubActionBenchmark | Self::Lava => {
+                let fix = "it has the figures of a sweep: use csv, json or markdown, or give the log of a sweep";
+                Err(UsageError::flag("--format", self.name(), fix).into())
+            }
         }
     }
 
@@ -182,6 +250,9 @@ impl Format {
             Self::Json => "json",
             Self::Jsonl => "jsonl",
             Self::Markdown => "markdown",
+            Self::Bencher => "bencher",
+            Self::GithubActionBenchmark => "github-action-benchmark",
+            Self::Lava => "lava",
         }
     }
 }

@@ -7,7 +7,7 @@ use anyhow::bail;
 
 use super::output_file::OutputFile;
 use super::selection::Selection;
-use super::{Advice, Format, csv, is_stdout, to_stdout};
+use super::{Conclude, Conclusion, Format, csv, is_stdout, to_stdout};
 use crate::results::row::Row;
 
 /// Output of the rows so far. A file is complete after every block. On standard output, CSV and JSON Lines come
@@ -21,7 +21,7 @@ pub struct RowFile {
     begun: bool,
     /// Rows so far, for a format that cannot be appended to.
     rows: Vec<Row>,
-    advice: Advice,
+    conclude: Conclude,
 }
 
 impl RowFile {
@@ -33,7 +33,7 @@ impl RowFile {
         format: Format,
         selection: Selection,
         output: &Path,
-        advice: Advice,
+        conclude: Conclude,
     ) -> anyhow::Result<Self> {
         let to_file = !is_stdout(output);
         let create = || OutputFile::create("--output", output);
@@ -43,7 +43,7 @@ impl RowFile {
             file: to_file.then(create).transpose()?,
             begun: false,
             rows: Vec::new(),
-            advice,
+            conclude,
         };
         if let Err(error) = created.rows(&[]) {
             // Nothing was measured yet, so leave no empty file behind.
@@ -63,16 +63,16 @@ impl RowFile {
         selection: Selection,
         rows: &[Row],
     ) -> anyhow::Result<Self> {
-        // CSV has no place for advice.
-        let advice = |_: &[Row]| Vec::new();
-        file.replace(&format.encode(rows, &selection, advice)?)?;
+        // CSV has no place for a conclusion.
+        let conclude = |_: &[Row]| Conclusion::default();
+        file.replace(&format.encode(rows, &selection, conclude)?)?;
         Ok(Self {
             format,
             selection,
             file: Some(file),
             begun: !rows.is_empty(),
             rows: Vec::new(),
-            advice,
+            conclude,
         })
     }
 
@@ -84,7 +84,7 @@ impl RowFile {
         if self.format.grows() {
             let lines = match self.format.notation() {
                 Some(notation) if self.begun => csv::lines(notation, &self.selection, rows)?,
-                _ => self.format.encode(rows, &self.selection, self.advice)?,
+                _ => self.format.encode(rows, &self.selection, self.conclude)?,
             };
             match &mut self.file {
                 Some(file) => file.append(&lines)?,
@@ -98,7 +98,7 @@ impl RowFile {
             Some(file) => file.replace(&self.format.encode(
                 &self.rows,
                 &self.selection,
-                self.advice,
+                self.conclude,
             )?),
             None => Ok(()),
         }
@@ -117,7 +117,7 @@ impl RowFile {
             None => to_stdout(
                 &self
                     .format
-                    .encode(&self.rows, &self.selection, self.advice)?,
+                    .encode(&self.rows, &self.selection, self.conclude)?,
             ),
         }
     }
@@ -145,20 +145,19 @@ mod tests {
     use crate::results::export::json;
     use crate::results::row::tests::ordinary_row;
 
-    fn none(_: &[Row]) -> Vec<String> {
-        Vec::new()
-    }
-
     #[test]
     fn a_document_is_whole_after_every_block() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.json");
         let on_disk = || -> Vec<Value> {
             let text = fs::read(&path).expect("it is there");
-            serde_json::from_slice(&text).expect("it is whole")
+            let mut document: Value = serde_json::from_slice(&text).expect("it is whole");
+            serde_json::from_value(document["rows"].take()).expect("rows")
         };
-        let mut file =
-            RowFile::create(Format::Json, Selection::all(), &path, none).expect("the name is free");
+        let mut file = RowFile::create(Format::Json, Selection::all(), &path, |_| {
+            Conclusion::default()
+        })
+        .expect("the name is free");
         assert_eq!(on_disk().len(), 0);
         file.rows(&[ordinary_row(), ordinary_row()])
             .expect("there is space");
@@ -174,8 +173,10 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.csv");
         let rows = [ordinary_row(), ordinary_row(), ordinary_row()];
-        let mut file =
-            RowFile::create(Format::Csv, Selection::all(), &path, none).expect("the name is free");
+        let mut file = RowFile::create(Format::Csv, Selection::all(), &path, |_| {
+            Conclusion::default()
+        })
+        .expect("the name is free");
         file.rows(&rows[..1]).expect("there is space");
         file.rows(&rows[1..]).expect("there is space");
         let whole = csv::encode(&rows).expect("it can be encoded");
@@ -187,8 +188,10 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.json");
         fs::write(place.path().join("a.json.part"), "somebody's").expect("there is space");
-        RowFile::create(Format::Json, Selection::all(), &path, none)
-            .expect_err("something is in the way");
+        RowFile::create(Format::Json, Selection::all(), &path, |_| {
+            Conclusion::default()
+        })
+        .expect_err("something is in the way");
         assert!(!path.exists());
     }
 }

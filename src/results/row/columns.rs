@@ -5,9 +5,9 @@ use super::column::{Cell, Holds, cells, columns};
 use super::{NicText, Reason, Status, Throttled, Warning, joined};
 use crate::data::{
     Arrivals, Batch, Buffer, BusyPoll, Case, Checksum, Cmsg, Connection, Destination, Direction,
-    Duplex, Flows, Ip, Mlock, Outstanding, Payload, Priority, Rate, Sched, ServerModel,
-    ServiceTime, SharingKind, Spread, ThinkTime, Threads, Tos, Train, Transport, Wait, Workers,
-    Workload,
+    Duplex, Flows, Ip, LoopbackTrains, Mlock, Outstanding, Payload, Priority, Rate, Sched,
+    ServerModel, ServiceTime, SharingKind, Spread, ThinkTime, Threads, Tos, Train, Transport, Wait,
+    Workers, Workload,
 };
 use crate::host::placement::Placement;
 
@@ -75,6 +75,8 @@ columns! {
         batch: Option<Batch>, "", Plan, Unusual, "neither side batches";
         /// Most datagrams of a train that one call hands over (`--train`).
         train: Option<Train>, "", Plan, Unusual, "as many as the kernel takes, or no trains";
+        /// What loopback did with trains: `cut` into datagrams, as before a NIC, or `whole` (`--loopback`).
+        loopback: Option<LoopbackTrains>, "", Plan, Unusual, "no trains, or no loopback";
         /// SO_PRIORITY of the senders (`--priority`).
         priority: Option<Priority>, "", Plan, Unusual, "0, or by `--tos`";
         /// `off`: datagrams have no UDP checksum (`--checksum`).
@@ -454,6 +456,7 @@ cells! {
     Decimals: f64;
     WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Tos, Train,
         Workers;
-    Text: Arrivals, BusyPoll, Case, Checksum, Cmsg, Connection, Direction, Duplex, Ip, Mlock, Sched, ServerModel,
+    Text: Arrivals, BusyPoll, Case, Checksum, Cmsg, Connection, Direction, Duplex, Ip, LoopbackTrains, Mlock, Sched,
+        ServerModel,
         ServiceTime, SharingKind, Spread, Status, ThinkTime, Transport, Wait, Workload;
 }

@@ -86,6 +86,7 @@ impl Row {
             receivers: case.threads.receivers(),
             batch: case.batch,
             train: case.train,
+            loopback: case.loopback,
             priority: case.priority,
             checksum: case.checksum,
             cmsg: case.cmsg,

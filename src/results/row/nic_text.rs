@@ -12,14 +12,18 @@ pub struct NicText {
     pub(super) text: String,
     /// True if it is one end of a veth(4).
     pub is_veth: bool,
+    /// Speed of its link, in Mb/s. `None`: unknown, or a veth(4), which has none.
+    pub speed_mbps: Option<u32>,
 }
 
 impl NicText {
     /// Returns the words for an interface.
     pub(crate) fn of(interface: &Interface) -> Self {
+        let is_veth = interface.kind == InterfaceKind::Veth;
         Self {
             text: format!("{}: {interface}", interface.name),
-            is_veth: interface.kind == InterfaceKind::Veth,
+            is_veth,
+            speed_mbps: interface.speed_mbps.filter(|_| !is_veth),
         }
     }
 }

@@ -27,7 +27,7 @@ fn the_seeds_of_the_fuzzer_are_messages_of_today() {
         },
         Request::HottestMillic,
         Request::Truesizes(vec![0, 1472]),
-        Request::Restart,
+        Request::Restart { own_loopback: true },
         Request::Lock,
         Request::Differences(Vec::new()),
         Request::Run(spec),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::choices::{Among, Choices, Labels, half_in_words, is_unknown, names, needs_spare_cpus};
 use super::commands::{at_a_lower_rate, only_on_a_wire};
-use super::gain::Gain;
+use super::gain::{self, Gain};
 use super::gains::Gains;
 use super::measure::{By, Measure};
 use super::{BoardRanking, Conditions, Earlier, engines};
@@ -20,8 +20,14 @@ pub struct Answer {
     pub said: Vec<String>,
     /// The best engine of each technique except std, for each of the conditions.
     pub gains: Vec<Gain>,
-    /// Further remarks, and commands to type next.
+    /// What the engines to use surely gain over std, a line for each. Empty: nothing, or it is not known.
+    pub saves: Vec<String>,
+    /// How far the next run may differ, in a line. Empty: it is not known.
+    pub reach: Vec<String>,
+    /// Further remarks.
     pub hints: Vec<String>,
+    /// Commands to type next, each below a line that says what for.
+    pub next: Vec<String>,
     /// True if engines or conditions were measured of which the lines say nothing.
     pub is_cut: bool,
     /// True if four times as many windows may tell more engines apart.
@@ -53,7 +59,7 @@ impl Answer {
         }
         if let Some(only) = engines.first().filter(|_| engines.len() == 1) {
             return Self {
-                hints: Vec::from_iter(intervals(board, &engines, &[])),
+                reach: Vec::from_iter(intervals(board, &engines, &[])),
                 ..nothing(format!("No recommendation: only {only} was measured"))
             };
         }
@@ -84,12 +90,11 @@ impl Answer {
         // Their order is to be measured on a wire, so all of them are.
         let unranked = unknown_engines.iter().filter(|_| is_unranked);
         told.extend(unranked.take(technique::MOST - 1));
-        let mut hints = Vec::from_iter(intervals(board, &best(&lists), &gains));
+        let mut next = Vec::new();
         if all_choices().any(|it| !it.to_slow_down().is_empty()) && first != Measure::RoundTrip {
-            hints.extend(at_a_lower_rate(board, &told));
+            next.extend(at_a_lower_rate(board, &told));
         }
-        hints.extend(remarks(board, &lists, &told));
-        hints.extend(only_on_a_wire(board, first, &told));
+        next.extend(only_on_a_wire(board, first, &told));
         let names_better = all_choices().any(Choices::name_better);
         let mut said: Vec<String> = hint(board).filter(|_| names_better).into_iter().collect();
         for (engines, choices) in lists.iter().filter(|(engines, _)| *engines > 1) {
@@ -109,8 +114,11 @@ impl Answer {
         }
         Self {
             said,
+            saves: saves(&gains, &best(&lists)),
+            reach: Vec::from_iter(intervals(board, &best(&lists), &gains)),
+            hints: remarks(board, &lists, &told),
+            next,
             gains,
-            hints,
             is_cut: is_unranked || all_choices().any(Choices::are_too_many),
             is_too_noisy: all_choices().any(Choices::are_open),
         }
@@ -120,7 +128,12 @@ impl Answer {
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         let gains = self.gains.iter().map(Gain::sentence);
         let said = self.said.iter().cloned();
-        said.chain(gains).chain(self.hints.iter().cloned())
+        said.chain(gains).chain(self.remarks().cloned())
+    }
+
+    /// Returns the remarks, and the commands to type next.
+    pub fn remarks(&self) -> impl Iterator<Item = &String> {
+        self.reach.iter().chain(&self.hints).chain(&self.next)
     }
 
     /// Adds the command that lists what the lines leave out, if they leave anything out.
@@ -128,18 +141,25 @@ impl Answer {
     pub fn or_else_see(mut self, command: &str) -> Self {
         if self.is_cut {
             let lines = ["Every engine, and its place:", command];
-            self.hints.extend(lines.map(str::to_owned));
+            self.next.extend(lines.map(str::to_owned));
         }
         self
     }
 
     /// Draws the advice beside the word `answer`, the table of gains, and the remarks, `room` columns wide.
     pub fn draw(&self, room: usize) -> [String; 3] {
+        let remarks: Vec<String> = self.remarks().cloned().collect();
         [
             table::labelled("answer", &self.said, room),
             Gain::table(&self.gains).draw(room),
-            table::labelled("", &self.hints, room),
+            table::labelled("", &remarks, room),
         ]
+    }
+
+    /// Draws the advice in a few lines beside the word `answer`: the engines to use, what they gain, how sure that is.
+    pub fn draw_short(&self, room: usize) -> String {
+        let lines = [&self.said[..], &self.saves, &self.reach].concat();
+        table::labelled("answer", &lines, room)
     }
 
     /// Draws the answer with the advice below the table, where a terminal shows it last.
@@ -152,13 +172,19 @@ impl Answer {
     }
 }
 
+/// Returns the lines on what these engines surely gain over std, one for each. Empty: nothing.
+fn saves(gains: &[Gain], best: &Labels) -> Vec<String> {
+    let gained = gains.iter().filter(|gain| {
+        let is_sure = ["faster", "sooner", "less"].contains(&gain.than_std);
+        is_sure && best.contains(gain.engine.as_str())
+    });
+    let gained: Vec<&Gain> = gained.collect();
+    let alike = gained.chunk_by(|one, other| one.engine == other.engine);
+    alike.map(gain::in_short).collect()
+}
+
 /// Returns the reason why the rows say nothing about engines.
 fn unusable(board: &BoardRanking) -> Option<String> {
-    if board.has_given_rates {
-        let what = "some rows have a given rate, so their speeds say nothing. Their loss and CPU time are in the CSV: \
-                    loss_pct, cpu_ns_per_packet";
-        return Some(what.to_owned());
-    }
     // Who lost datagrams, and who was fast, is then theirs to say.
     let disturbed = board.disturbed_in_words()?;
     Some(format!("other programs took the CPUs {disturbed}"))
@@ -227,6 +253,7 @@ fn remarks(board: &BoardRanking, lists: &[List], told: &Labels) -> Vec<String> {
         facts.in_words(&cpus.collect(), first.soonest_alone())
     });
     let all = [
+        first.and_then(Choices::cpus_where_full),
         never_sleep(board),
         left_out(board),
         polls(board, told),
@@ -239,8 +266,7 @@ fn remarks(board: &BoardRanking, lists: &[List], told: &Labels) -> Vec<String> {
 /// for the best engines or else for the median of all cases. `None`: neither is known.
 fn intervals(board: &BoardRanking, best: &Labels, gains: &[Gain]) -> Option<String> {
     if board.circumstances.is_some() {
-        let what = "On a virtual machine, another run may differ, also in who is ahead";
-        return board.is_virtual.then(|| what.to_owned());
+        return board.is_virtual.then(|| board.remark_on_intervals());
     }
     let has_interval = gains.iter().any(|gain| !gain.interval_text.is_empty());
     let of_best = board.earlier.iter();

@@ -119,7 +119,8 @@ impl<'a> EligibleRows<'a> {
     pub(super) fn rankings(&self) -> Vec<GroupRanking> {
         let rankings = self.groups.iter().map(|(&group, engines)| {
             let standings = Measure::ALL.into_iter().filter(|measure| match measure {
-                Measure::Speed => group.asked.is_none(),
+                // Who keeps a given rate is as fast as all others.
+                Measure::Speed => group.asked.is_none() && group.block.rate.is_none(),
                 Measure::RoundTrip => group.asked.is_some(),
                 Measure::Cpu => true,
             });
@@ -152,10 +153,8 @@ fn obstacle(row: &Row, load: Option<Load>) -> Option<String> {
     if row.status != Status::Ok {
         return Some(row.status.to_string());
     }
-    if row.target_pps.is_some() && load.is_none() {
-        return Some(
-            "datagrams at a given rate: look at cpu_ns_per_packet and loss_pct".to_owned(),
-        );
+    if load.is_none() && !keeps_rate(row) {
+        return Some("the given rate was not kept".to_owned());
     }
     if row.duplex == Some(Duplex::Half) {
         return Some("one direction only, measured as the base of ratio_to_half".to_owned());
@@ -180,6 +179,14 @@ fn obstacle(row: &Row, load: Option<Load>) -> Option<String> {
     let mut units = [Unit::TimesStd, Unit::Absolute].into_iter();
     let has_speed = units.any(|unit| Measure::Speed.of(row, unit).is_some());
     (!has_speed).then(|| "no speed".to_owned())
+}
+
+/// Returns whether the senders kept the rate that was given, if one was.
+fn keeps_rate(row: &Row) -> bool {
+    /// Share of a rate from which on it counts as kept.
+    const KEPT: f64 = 0.98;
+    let asked = row.target_pps.map(|rate| f64::from(u32::from(rate)));
+    asked.is_none_or(|asked| row.sent_pps.is_some_and(|sent| sent >= KEPT * asked))
 }
 
 /// Returns the 99th percentile of the round trips of a row.

@@ -85,3 +85,20 @@ impl Gain {
         text
     }
 }
+
+/// Returns the gains of an engine in a few words: `gso>gro: 3.4 times std at 26 B, 3.0 at 1460 B; CPU time 0.32, 0.36`.
+pub(super) fn in_short(gains: &[&Gain]) -> String {
+    let unit = |n: usize| if n == 0 { gains[n].unit } else { "" };
+    let values = gains.iter().enumerate().map(|(n, gain)| {
+        let value = format!("{} {}", gain.value, unit(n));
+        format!("{} at {}", value.trim_end(), gain.at)
+    });
+    let values: Vec<String> = values.collect();
+    let cpu = gains.iter().map(|gain| gain.cpu.as_str());
+    let cpu: Vec<&str> = cpu.filter(|cpu| !cpu.is_empty()).collect();
+    let mut text = format!("{}: {}", gains[0].engine, values.join(", "));
+    if !cpu.is_empty() {
+        let _ = write!(text, "; CPU time {}", cpu.join(", "));
+    }
+    text
+}

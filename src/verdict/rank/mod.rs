@@ -20,6 +20,7 @@ mod eligible;
 mod estimate;
 mod gain;
 mod gains;
+mod limit;
 mod measure;
 mod other_options;
 mod remarks;
@@ -37,6 +38,7 @@ use self::eligible::EligibleRows;
 use self::eligible::{Overloaded, Tails};
 pub use self::estimate::Reading;
 pub use self::gain::Gain;
+use self::limit::{AllReached, Reached};
 pub use self::measure::{By, Measure, Unit};
 use self::other_options::OtherOptions;
 pub(super) use self::other_options::{OptionOfCase, options_of_case};
@@ -103,6 +105,8 @@ pub struct BoardRanking {
     overloaded: Vec<Overloaded>,
     /// The 99th percentiles of round trips.
     tails: Tails,
+    /// What is known of engines between two hosts: what kept them from being faster, and the CPUs that they took.
+    reached: AllReached,
     /// Facts about the rows with round trips, which the advice names. `None` for throughput.
     circumstances: Option<Circumstances>,
     /// The quality of the rows.
@@ -119,8 +123,6 @@ pub struct BoardRanking {
     other_options: OtherOptions,
     /// True if the machine is a virtual one: its host moves CPUs and other guests share caches, for seconds or minutes.
     is_virtual: bool,
-    /// True if some rows have a given rate.
-    pub has_given_rates: bool,
     /// Remarks on rows that were left out and on rows that may mislead.
     pub remarks: Vec<String>,
 }
@@ -149,9 +151,6 @@ impl Earlier {
 impl BoardRanking {
     fn new(machine: Machine, rows: &[(&Row, Option<Load>)]) -> Self {
         let quality = Quality::of(rows.iter().map(|(row, _)| *row));
-        let is_given =
-            |(row, load): &(&Row, Option<Load>)| row.target_pps.is_some() && load.is_none();
-        let has_given_rates = rows.iter().any(is_given);
         let circumstances = Circumstances::of(rows);
         let eligible = EligibleRows::new(rows);
         let groups = eligible.rankings();
@@ -170,7 +169,7 @@ impl BoardRanking {
             has_repeats: eligible.has_repeats(),
             other_options: OtherOptions::of(eligible.rows().map(|row| &row.case)),
             is_virtual: rows.iter().any(|(row, _)| !row.virtualization.is_empty()),
-            has_given_rates,
+            reached: Reached::of_all(eligible.rows()),
             overloaded: eligible.overloaded.clone(),
             tails: eligible.tails.clone(),
             circumstances,
@@ -210,13 +209,10 @@ impl BoardRanking {
 
     /// Returns the remark on what the intervals hold for.
     fn remark_on_intervals(&self) -> String {
-        let within = self.reach_of_intervals();
-        let more = if self.is_virtual {
-            "; on a virtual machine, another run may differ by more, also in who is ahead"
-        } else {
-            ""
-        };
-        format!("+-% is {within}{more}")
+        if self.is_virtual {
+            return "On a virtual machine, another run may differ, also in who is ahead".to_owned();
+        }
+        format!("+-% is {}", self.reach_of_intervals())
     }
 
     /// Returns what the intervals hold for.

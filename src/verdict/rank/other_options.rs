@@ -6,10 +6,11 @@ use crate::data::parameters::{attribute, parameters};
 use crate::data::{Batch, Case, Direction, Sharing, SharingKind, Spread};
 
 /// Options that the command has anyway, and those for one place only.
-const NAMED: [&str; 5] = [
+const NAMED: [&str; 6] = [
     "--threads",
     "--payload",
     "--address",
+    "--loopback",
     "--workload",
     "--busy-poll",
 ];

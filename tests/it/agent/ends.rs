@@ -46,7 +46,7 @@ fn an_error_of_the_agent_keeps_its_text() {
         answer.expect_err("nothing is open").to_string()
     };
     assert_eq!(said(&mut agent), "agent: go is out of turn");
-    agent.restart().expect("it restarts");
+    agent.restart(false).expect("it restarts");
     assert_eq!(said(&mut agent), "agent: go is out of turn");
     end(child, agent);
 }
@@ -121,7 +121,7 @@ fn an_agent_that_floods_begins_anew_when_it_is_asked_to() {
     );
     agent.ask(&Request::Run(Box::new(spec))).expect("it hears");
     wait_until("the start", || threads_of(pid) > idle);
-    agent.restart().expect("it restarts");
+    agent.restart(false).expect("it restarts");
     wait_until("the end", || threads_of(pid) <= idle);
     agent.facts().expect("it answers");
     end(child, agent);

@@ -11,13 +11,13 @@ use udpbench::trial::spec::TrialSpec;
 
 /// Runs a window of a case in this process, without pinning.
 pub fn window(case: &Case, settings: &Settings) -> Sample {
-    let (key, mut trials) = (case.key(), LocalTrials::new(&settings.root));
+    let (key, mut trials) = (case.key(), LocalTrials::new(&settings.root, None));
     trials.run(&spec(case, settings)).expect(&key)
 }
 
 /// Runs a window of a case in this process and verifies every datagram.
 pub fn verify(case: &Case, settings: &Settings) -> Sample {
-    let (key, mut trials) = (case.key(), LocalTrials::new(&settings.root));
+    let (key, mut trials) = (case.key(), LocalTrials::new(&settings.root, None));
     let verified = spec(case, settings).verify(|spec| trials.run(spec));
     verified.expect(&key)
 }

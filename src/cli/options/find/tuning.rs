@@ -9,7 +9,7 @@ use super::{
     refuse_workloads, run,
 };
 use crate::cli::{Cli, ParameterArgs, SearchArgs, TuningArgs};
-use crate::data::{Buffer, Workload};
+use crate::data::{Buffer, LoopbackTrains, Workload};
 use crate::experiment::find::header::{Header, Question};
 use crate::experiment::find::tuning::TuningQuestion;
 use crate::host::facts::Interface;
@@ -36,6 +36,8 @@ pub(super) fn header(
     refuse_arrivals(&given, WITHOUT_RATE)?;
     refuse_workloads(&given, "is of round trips and floods")?;
     complete(&mut given)?;
+    // What is tried are the settings of the host: a loopback of the trials' own would not have them.
+    given.loopback = Some(vec![LoopbackTrains::Whole]);
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let request = Request::between(&run, peer)?;
     let question = Question::Tuning(TuningQuestion {

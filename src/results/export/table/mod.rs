@@ -9,6 +9,7 @@ pub(super) use self::layout::{columns, legend};
 pub use self::layout::{count, estimate, interval_text, number, thousands};
 use crate::results::row::{Load, Reason, Row, Status};
 use crate::term::escape;
+use crate::term::fold;
 use crate::term::table::Columns;
 
 /// Width of tables that do not go to a terminal, in columns. A terminal over ssh shows this width without breaking
@@ -36,7 +37,6 @@ pub fn draw(rows: &[Row], width: u16) -> String {
                 table.row(columns.cells(row));
             }
         }
-        table.text(legend(rows[0]));
         if richest.energy_nj_per_packet.is_some() {
             table.text(format!(
                 "nJ: energy above the idle power, per datagram received, by {}.",
@@ -46,6 +46,15 @@ pub fn draw(rows: &[Row], width: u16) -> String {
         text += &table.draw(width.into());
     }
     text + &below(&escaped, width)
+}
+
+/// Explains the columns of the table of these rows.
+pub fn explained(rows: &[Row], width: u16) -> String {
+    let all: Vec<&Row> = rows.iter().collect();
+    let measured = measured(&all);
+    let workloads = measured.chunk_by(|one, other| one.workload == other.workload);
+    let legends = workloads.map(|rows| format!("{}\n", legend(rows[0])));
+    fold::text(&legends.collect::<String>(), width.into())
 }
 
 /// Draws only the warnings of the rows, with the number of cases that each concerns.

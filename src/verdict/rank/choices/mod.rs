@@ -9,7 +9,7 @@ use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
 use super::{Averaged, BoardRanking, Conditions, Overloaded, RankedEngine, Standing};
-use crate::data::EngineName;
+use crate::data::{EngineName, LoopbackTrains};
 use crate::results::row::Network;
 use crate::verdict::quality::LOSSY_PCT;
 
@@ -91,8 +91,8 @@ pub(super) enum Among {
 }
 
 impl Among {
-    /// Returns whether an engine may be recommended. Over loopback and veth nothing segments GSO trains unless
-    /// tx-udp-segmentation is off, and the kernel copies even what zero copy sends, so the gain of offload is unknown.
+    /// Returns whether an engine may be recommended. Where nothing cuts trains, and where the kernel copies even what zero
+    /// copy sends, the gain of offload is unknown.
     /// Engines that never sleep are only for users who asked for them.
     fn has(self, board: &BoardRanking, place: &RankedEngine) -> bool {
         let is_among = match self {
@@ -362,10 +362,13 @@ impl<'a> Best<'a> {
     }
 }
 
-/// Returns whether the gain of an engine is unknown: offload over loopback or veth. Requests are too few for trains.
+/// Returns whether the gain of an engine is unknown: offload over veth, or over a loopback that does not cut trains.
+/// Requests are too few for trains.
 pub(super) fn is_unknown(board: &BoardRanking, place: &RankedEngine) -> bool {
-    let has_trains = board.circumstances.is_none() && board.machine.network != Network::Wire;
-    has_trains && Technique::of(board.case(&place.label)) == Technique::Offload
+    let case = board.case(&place.label);
+    let is_cut = case.loopback == Some(LoopbackTrains::Cut);
+    let is_elsewhere = board.machine.network != Network::Wire && !is_cut;
+    board.circumstances.is_none() && is_elsewhere && Technique::of(case) == Technique::Offload
 }
 
 /// Returns whether an engine keeps a CPU busy even when nothing comes, while others that were measured do not.

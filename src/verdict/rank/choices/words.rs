@@ -9,8 +9,9 @@ use crate::results::row::Network;
 use crate::term::digits::counted;
 use crate::verdict::quality::{Grade, LOSSY_PCT};
 use crate::verdict::rank::estimate::Reading;
+use crate::verdict::rank::limit::{self, Reached};
 use crate::verdict::rank::measure::Measure;
-use crate::verdict::rank::{Overloaded, RankedEngine};
+use crate::verdict::rank::{Conditions, Overloaded, RankedEngine};
 
 /// Largest number of engine names in a list; a reader skips longer lists.
 const MOST_NAMES: usize = 4;
@@ -28,7 +29,7 @@ impl<'a> Choices<'a> {
     /// Names the best engines in a line, with the number of engines to choose from. `None` if no conditions have any.
     pub(in crate::verdict::rank) fn headline(&self, engines: usize) -> Option<String> {
         let best = match &self.everywhere {
-            Some(best) => self.best_in_words(best),
+            Some(best) => self.best_in_words(best, &self.conditions()),
             None => self.by_conditions()?,
         };
         let besides = self.besides();
@@ -99,13 +100,9 @@ impl<'a> Choices<'a> {
     }
 
     /// Names the engines, with the reason for the choice among equally good ones.
-    fn best_in_words(&self, best: &Best) -> String {
-        let is_on_a_wire = self.board.machine.network == Network::Wire;
-        let limit = if is_on_a_wire && self.measure == Measure::Speed {
-            ": the wire may be the limit"
-        } else {
-            ""
-        };
+    fn best_in_words(&self, best: &Best, conditions: &[Conditions]) -> String {
+        let limit = limit::in_words(&self.reached(best, conditions));
+        let limit = limit.map_or_else(String::new, |limit| format!(": {limit}"));
         let engines = names(&best.engines, "or");
         if !best.dearer.is_empty() {
             let dearer = names(&best.dearer, "and");
@@ -115,6 +112,53 @@ impl<'a> Choices<'a> {
             1 => engines,
             _ => format!("{engines} (a tie within {NEEDED_PCT} %{limit})"),
         }
+    }
+
+    fn conditions(&self) -> Vec<Conditions> {
+        self.each.iter().map(|choice| choice.conditions).collect()
+    }
+
+    /// Returns what is known of equally fast engines under these conditions. Empty: they are ranked by something else, or
+    /// something is not known.
+    fn reached(&self, best: &Best, conditions: &[Conditions]) -> Vec<Reached> {
+        let engines = best.engines.iter().chain(&best.dearer);
+        let own = engines.flat_map(|engine| {
+            let own = |conditions: &Conditions| (*conditions, (*engine).to_owned());
+            conditions.iter().map(own)
+        });
+        let all: Option<Vec<Reached>> = own
+            .map(|own| self.board.reached.get(&own).copied())
+            .collect();
+        let all = all.filter(|_| self.measure == Measure::Speed);
+        all.unwrap_or_default()
+    }
+
+    /// Says what engines take of the CPUs under the first conditions in which equally fast ones fill the path. `None`: there
+    /// are none.
+    pub(in crate::verdict::rank) fn cpus_where_full(&self) -> Option<String> {
+        let is_full = |choice: &&Choice| match &choice.outcome {
+            Outcome::Best(best) => {
+                limit::in_words(&self.reached(best, &[choice.conditions])).is_some()
+            }
+            _ => false,
+        };
+        let choice = self.each.iter().find(is_full)?;
+        let Outcome::Best(best) = &choice.outcome else {
+            return None;
+        };
+        let mut engines: Vec<(&str, f64)> = Vec::new();
+        for engine in best.engines.iter().chain(&best.dearer) {
+            let own = (choice.conditions, (*engine).to_owned());
+            engines.push((engine, self.board.reached.get(&own)?.cpus));
+        }
+        engines.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+        engines.truncate(MOST_NAMES);
+        let texts = engines
+            .iter()
+            .map(|(engine, cpus)| format!("{engine} {cpus:.2}"));
+        let texts: Vec<String> = texts.collect();
+        let (at, texts) = (choice.label, texts.join(", "));
+        Some(format!("CPUs that both ends take there, {at}: {texts}"))
     }
 
     /// Names the best engines under each of the conditions. `None` if no conditions have any.
@@ -140,7 +184,7 @@ impl<'a> Choices<'a> {
 
     fn by_words(&self) -> Vec<Said<'a, String>> {
         self.said(|choice| match &choice.outcome {
-            Outcome::Best(best) => Some(self.best_in_words(best)),
+            Outcome::Best(best) => Some(self.best_in_words(best, &[choice.conditions])),
             Outcome::Noisy(noisy) if self.cross => {
                 let names = names(&noisy.engines, "or");
                 Some(format!("{names} (too noisy to say which)"))

@@ -214,8 +214,8 @@ fn what_the_answer_leaves_out_is_seen_by_a_command_with_the_path_of_the_log() {
     let command = "udpbench rank --details run.jsonl";
     let cut = answer(&offload);
     assert!(!cut.draw_last(80).contains("rank"), "{cut:?}");
-    let hints = cut.or_else_see(command).hints;
-    assert_eq!(hints.last().map(String::as_str), Some(command));
+    let next = cut.or_else_see(command).next;
+    assert_eq!(next.last().map(String::as_str), Some(command));
     let whole = answer(&default_sweep());
     assert_eq!(whole.clone().or_else_see(command), whole);
 }

@@ -1,0 +1,174 @@
+//! What kept engines between two hosts from being faster, as far as it is known, and what they took of the CPUs then.
+
+use std::collections::BTreeMap;
+
+use super::{Conditions, RowGroup};
+use crate::data::Ip;
+use crate::results::row::Row;
+
+/// What kept an engine from being faster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Limit {
+    /// The link: its speed in Mb/s, and how much of it the frames took, in percent.
+    Link { mbps: u32, pct: f64 },
+    /// Something between the threads of both ends, none of which needed a whole CPU.
+    Path,
+}
+
+/// What is known of an engine under some conditions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reached {
+    /// What kept it from being faster. `None`: a CPU, or it is not known.
+    pub(super) limit: Option<Limit>,
+    /// CPUs that the threads of both ends took.
+    pub(super) cpus: f64,
+}
+
+/// What is known of engines, by conditions and label.
+pub(super) type AllReached = BTreeMap<(Conditions, String), Reached>;
+
+/// Share of a link from which on it counts as full, in percent: drivers and PHYs take some.
+const FULL_PCT: f64 = 95.0;
+/// Share of a link that no measurement can reach, in percent: the interface is virtual and has any speed.
+const VIRTUAL_PCT: f64 = 102.0;
+/// Share of a CPU below which a thread had time to spare.
+const SPARE: f64 = 0.9;
+/// Preamble, check sequence and gap of an Ethernet frame, in bytes, with its header of 14 B (IEEE 802.3).
+const FRAME_BYTES: u32 = 8 + 4 + 12 + 14;
+/// Shortest Ethernet frame without preamble and gap, in bytes.
+const SHORTEST_BYTES: u32 = 64;
+const MTU: u32 = 1500;
+
+impl Reached {
+    /// Returns what is known of a row between two hosts.
+    pub(super) fn of(row: &Row) -> Option<Self> {
+        row.direction?;
+        let cpus = 1e-9 * row.cpu_ns_per_packet? * row.received_pps?;
+        Some(Self {
+            limit: full_link(row).or_else(|| had_time(row).then_some(Limit::Path)),
+            cpus,
+        })
+    }
+
+    /// Collects what is known of all rows. Of rows with the same conditions and label, the first counts.
+    pub(super) fn of_all<'a>(rows: impl Iterator<Item = &'a Row>) -> AllReached {
+        let mut all = AllReached::new();
+        for row in rows {
+            let own = (Conditions::of(&RowGroup::new(row, None)), row.label());
+            if let Some(reached) = Self::of(row) {
+                all.entry(own).or_insert(reached);
+            }
+        }
+        all
+    }
+}
+
+fn full_link(row: &Row) -> Option<Limit> {
+    let speeds = [row.nic.speed_mbps, row.remote_nic.speed_mbps];
+    let mbps = speeds.into_iter().flatten().min()?;
+    let headers = match row.ip {
+        Ip::V4 => 20,
+        Ip::V6 => 40,
+    };
+    let packet = u32::from(row.payload_bytes) + 8 + headers;
+    if packet > MTU {
+        return None;
+    }
+    let frame = (packet + FRAME_BYTES).max(SHORTEST_BYTES + 20);
+    let pct = 100.0 * 8e-6 * f64::from(frame) * row.received_pps? / f64::from(mbps);
+    (FULL_PCT..VIRTUAL_PCT)
+        .contains(&pct)
+        .then_some(Limit::Link { mbps, pct })
+}
+
+/// Returns whether no thread of either end needed a whole CPU: each waited for something between them.
+fn had_time(row: &Row) -> bool {
+    let share = |ns: Option<f64>, pps: Option<f64>, threads: usize| {
+        Some(1e-9 * ns? * pps? / (threads as f64) < SPARE)
+    };
+    let senders = share(row.sender_cpu_ns_per_packet, row.sent_pps, row.senders);
+    let receivers = share(
+        row.receiver_cpu_ns_per_packet,
+        row.received_pps,
+        row.receivers,
+    );
+    senders == Some(true) && receivers == Some(true)
+}
+
+/// Says what kept all of these from being faster. `None`: not the same kept them, or it is not known.
+pub(super) fn in_words(all: &[Reached]) -> Option<String> {
+    let limits: Option<Vec<Limit>> = all.iter().map(|one| one.limit).collect();
+    let limits = limits.filter(|limits| !limits.is_empty())?;
+    let links = limits.iter().map(|limit| match limit {
+        Limit::Link { mbps, pct } => Some((*mbps, *pct)),
+        Limit::Path => None,
+    });
+    let links: Option<Vec<(u32, f64)>> = links.collect();
+    Some(match links {
+        Some(links) => {
+            let least = links.iter().map(|(_, pct)| *pct).fold(100.0, f64::min);
+            format!("the link of {} Mb/s is full, {least:.0} %", links[0].0)
+        }
+        None => "the path is full, no thread needed a whole CPU".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::row::NicText;
+    use crate::results::row::tests::row_of_a_wire;
+
+    /// Returns a row of 1460 B over a link of this speed, whose threads took this share of a CPU each.
+    fn row(mbps: Option<u32>, pps: f64, share: f64) -> Row {
+        let ns = Some(1e9 * share / pps);
+        let mut nic = NicText::default();
+        nic.speed_mbps = mbps;
+        Row {
+            payload_bytes: 1460.try_into().expect("in range"),
+            nic: nic.clone(),
+            remote_nic: nic,
+            senders: 1,
+            receivers: 1,
+            sent_pps: Some(pps),
+            received_pps: Some(pps),
+            sender_cpu_ns_per_packet: ns,
+            receiver_cpu_ns_per_packet: ns,
+            cpu_ns_per_packet: ns.map(|ns| 2.0 * ns),
+            ..row_of_a_wire()
+        }
+    }
+
+    #[test]
+    fn a_link_is_full_by_its_frames() {
+        // 1460 B of payload are 1526 B of the time on the wire: 81,913 of them are 1 Gb/s.
+        for (mbps, pps, expected) in [
+            (1000, 80_000.0, Some(97.7)),
+            (1000, 70_000.0, None),
+            (100, 8_000.0, Some(97.7)),
+            (10, 80_000.0, None),
+        ] {
+            let reached = Reached::of(&row(Some(mbps), pps, 1.0)).expect("a wire");
+            let pct = match reached.limit {
+                Some(Limit::Link { pct, .. }) => Some((10.0 * pct).round() / 10.0),
+                _ => None,
+            };
+            assert_eq!(pct, expected, "{mbps} {pps}");
+        }
+    }
+
+    #[test]
+    fn threads_with_time_to_spare_waited_for_the_path() {
+        let reached = |share| Reached::of(&row(None, 10_000.0, share)).expect("a wire");
+        assert_eq!(reached(0.5).limit, Some(Limit::Path));
+        assert_eq!(reached(0.97).limit, None);
+        assert!((reached(0.25).cpus - 0.5).abs() < 1e-9);
+        let mixed = [reached(0.5), reached(0.97)];
+        assert_eq!(in_words(&mixed), None, "a CPU kept one of them");
+        let loopback = Row {
+            direction: None,
+            ..row(None, 10_000.0, 0.5)
+        };
+        assert!(Reached::of(&loopback).is_none());
+    }
+}
