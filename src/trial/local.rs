@@ -177,15 +177,15 @@ impl LocalTrials {
     /// Has this process's own loopback cut trains or not, as the case asks. A program may send trains without it being
     /// known: they are cut.
     fn pass_trains(&self, asked: Option<LoopbackTrains>) -> anyhow::Result<()> {
-        match (self.loopback, asked) {
-            (Some(own), asked) => own
-                .pass(asked.unwrap_or(LoopbackTrains::Cut))
-                .context("the loopback of the trial's own"),
+        let set = match (self.loopback, asked) {
+            (Some(own), Some(LoopbackTrains::Whole)) => own.pass_trains(),
+            (Some(own), _) => own.cut_trains(),
             (None, Some(LoopbackTrains::Cut)) => {
                 bail!("trains are cut on a loopback of the trial's own, which this process has not")
             }
             (None, _) => Ok(()),
-        }
+        };
+        set.context("the loopback of the trial's own")
     }
 
     /// Prepares a trial up to the start barrier, where the threads wait.

@@ -5,11 +5,10 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::common::{BusyProgram, Place, assert_code, stderr, stdout, wait_until};
+use crate::common::{BusyProgram, Place, assert_code, json_rows, stderr, stdout, wait_until};
 use crate::exec::place_with;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
 use udpbench::experiment::ab::Side;
 use udpbench::experiment::ab::header::Header;
 use udpbench::results::log::{Event, Log};
@@ -128,17 +127,14 @@ fn a_comparison_that_is_over_is_judged_again_to_the_same_answers() {
         let page = stdout(&drawn);
         assert!(page.contains("<b>B against A, "), "{page}");
     }
-    for (format, begins) in [
-        ("markdown", "| kind | label |"),
-        ("jsonl", r#"{"kind":"engine","#),
-    ] {
+    for (format, begins) in [("markdown", "**"), ("jsonl", r#"{"kind":"engine","#)] {
         let shown = stdout(&place.run(&format!("summarize ab.jsonl --format {format}")));
         assert!(shown.starts_with(begins), "{shown}");
         let (_, same, _) = compare(&place, &format!("--resume ab.jsonl --format {format}"));
         assert_eq!(same, shown);
     }
     let (_, json, _) = compare(&place, "--resume ab.jsonl --format json --by cpu");
-    let rows: Vec<Value> = serde_json::from_str(&json).expect("an array");
+    let rows = json_rows(&json);
     assert_eq!(rows.len(), csv.lines().count() - 1);
     let cases = rows.iter().filter(|row| row["kind"] == "case");
     let is_busy = has_failures(&log(&place, "ab.jsonl"));

@@ -178,6 +178,6 @@ fn what_is_no_sweep_of_its_own_has_no_options_from_the_file() {
     let output = place.run("--resume out.jsonl -q");
     assert_eq!(
         (output.status.code(), &*stderr(&output)),
-        (Some(0), "out.csv, raw samples in out.jsonl\n")
+        (Some(0), "out.csv and .jsonl\n")
     );
 }

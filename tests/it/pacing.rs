@@ -175,14 +175,21 @@ fn many_flows_share_the_rate_of_their_thread() {
 }
 
 #[test]
-fn speed_at_a_rate_is_not_compared() {
+fn speed_at_a_rate_is_not_compared_but_cpu_time_is_ranked() {
     let place = Place::new();
     let options = "--engine std --threads 2 --payload 100 --ip v4 --connection connected --rate 1k";
     rows(&place, options);
     fs::copy(place.path("out.jsonl"), place.path("new.jsonl")).expect("copied");
-    for command in ["rank out.csv", "compare out.csv new.jsonl"] {
-        let output = place.run(command);
-        let said = stdout(&output) + &stderr(&output);
-        assert!(said.contains("at a given rate"), "{command}: {said}");
-    }
+    let output = place.run("compare out.csv new.jsonl");
+    let said = stdout(&output) + &stderr(&output);
+    assert!(said.contains("at a given rate"), "{said}");
+
+    let both = options.replace("--engine std", "--engine std,mmsg");
+    let output = place.run(&format!("{SHORT} {both} -o both.csv"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let ranking = stdout(&place.run("rank both.csv"));
+    assert!(
+        !ranking.contains("kpps") && ranking.contains("CPU"),
+        "{ranking}"
+    );
 }

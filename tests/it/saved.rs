@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::cells::column;
-use crate::common::{LONG_SWEEP, Place, stderr, windows};
+use crate::common::{LONG_SWEEP, Place, json_rows, stderr, windows};
 
 /// Something that befalls the folder `o`, and where its log is saved then.
 type Mishap = (&'static str, &'static str);
@@ -74,8 +74,7 @@ fn rows_that_were_removed_come_again_from_the_log_and_those_of_others_stay() {
         if mishap.contains("mine") {
             assert_eq!((resumed.status.code(), &*text), (Some(2), "mine\n"));
         } else {
-            let rows: Vec<serde_json::Value> = serde_json::from_str(&text).expect("it is whole");
-            assert_eq!(rows.len(), 40);
+            assert_eq!(json_rows(&text).len(), 40);
         }
     }
 }

@@ -24,7 +24,7 @@ fn trains_of_each_length_are_cases_of_their_own() {
         assert_eq!(row.status, Status::Ok, "{:?}", row.reason);
         assert_eq!(row.unaccounted_packets, Some(0));
     }
-    assert_eq!(gso[1].label(), "gso>gro/s8");
+    assert_eq!(gso[1].label(), "gso>gro/s8/cut");
     let std = rows.iter().filter(|row| row.sender == "std");
     assert!(std.clone().count() == 1 && std.clone().all(|row| row.train.is_none()));
     place.has_them_made_again();
@@ -111,7 +111,7 @@ fn zero_copy_sends_single_datagrams_trains_or_batches_and_tells_that_loopback_co
     for (file, label) in [
         ("alone.csv", "zerocopy>mmsg/32"),
         ("ring.csv", "uring-zerocopy>uring/32"),
-        ("trains.csv", "zerocopy>mmsg/32/s8"),
+        ("trains.csv", "zerocopy>mmsg/32/s8/cut"),
     ] {
         for row in rows(&place.path(file)) {
             if row.status == Status::Skipped {

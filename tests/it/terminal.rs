@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use crate::common::made_up::MadeUp;
-use crate::common::{LONG_SWEEP, Place, assert_code, rows, stderr, stdout};
+use crate::common::{LONG_SWEEP, Place, assert_code, json_rows, rows, stderr, stdout};
 use clap::CommandFactory;
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::Value;
@@ -163,8 +163,7 @@ fn what_a_file_holds_does_not_steer_the_terminal() {
     };
     let steers = |letter: char| letter.is_control() && letter != '\n';
     assert!(!summarize("csv").contains(steers));
-    let rows: Vec<serde_json::Value> = serde_json::from_str(&summarize("json")).expect("JSON");
-    for row in rows {
+    for row in json_rows(&summarize("json")) {
         assert_eq!(
             (&row["model"], &row["cpu_model"]),
             (&steering.into(), &steering.into())

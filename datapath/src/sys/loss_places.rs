@@ -226,7 +226,7 @@ pub const PLACES: &[LossPlace] = &[
         is_common: true,
         why: "their MAC address is another host's, or their VLAN has no interface here (OTHERHOST). A switch floods \
               such frames; if they are the sender's, it has an old MAC address of this host or the wrong VLAN",
-        next: "ip link show dev IF; sudo tcpdump -eni IF -c 5 udp",
+        next: "ip link show dev IF; sudo tcpdump -eni IF -c 5 udp; at the sender: ip neighbour",
         ..PLACE
     },
     LossPlace {

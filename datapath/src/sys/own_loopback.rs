@@ -14,7 +14,6 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 
 use super::netlink::{Netlink, Scope, attribute, attributes, read_u32};
-use crate::data::LoopbackTrains;
 
 /// `LOOPBACK_IFINDEX` (net/netns/core.h, include/net/net_namespace.h): the first interface of each namespace.
 const LOOPBACK: i32 = 1;
@@ -42,35 +41,43 @@ impl OwnLoopback {
             moved => moved?,
         }
         let own = Self(());
-        own.pass(LoopbackTrains::Cut)?;
+        own.cut_trains()?;
         Ok(own)
     }
 
-    /// Has it cut trains from now on, or pass them on whole.
+    /// Has it cut trains into datagrams from now on.
     ///
     /// # Errors
     /// Fails if the kernel refuses it, or ignores it.
-    pub fn pass(self, trains: LoopbackTrains) -> io::Result<()> {
-        let most = match trains {
-            LoopbackTrains::Cut => 1,
-            LoopbackTrains::Whole => ALL_SEGS,
-        };
-        let mut route = Netlink::route()?;
-        let change = [link(), attribute(GSO_MAX_SEGS, &most.to_ne_bytes())].concat();
-        route.ask(libc::RTM_NEWLINK, Scope::Change, &change, |_| ())?;
-        let mut set = None;
-        route.ask(libc::RTM_GETLINK, Scope::One, &link(), |answer| {
-            let answer = answer.get(LINK_BYTES..).unwrap_or_default();
-            let mut all = attributes(answer);
-            set =
-                all.find_map(|(kind, value)| (kind == GSO_MAX_SEGS).then(|| read_u32(value, 0))?);
-        })?;
-        if set == Some(most) {
-            return Ok(());
-        }
-        let problem = "the kernel ignores gso_max_segs of the loopback";
-        Err(io::Error::new(io::ErrorKind::Unsupported, problem))
+    pub fn cut_trains(self) -> io::Result<()> {
+        take_segments(1)
     }
+
+    /// Has it pass trains on whole from now on, as the loopback of the host does.
+    ///
+    /// # Errors
+    /// Fails if the kernel refuses it.
+    pub fn pass_trains(self) -> io::Result<()> {
+        take_segments(ALL_SEGS)
+    }
+}
+
+/// Has the loopback of this network namespace take packets of at most so many segments.
+fn take_segments(most: u32) -> io::Result<()> {
+    let mut route = Netlink::route()?;
+    let change = [link(), attribute(GSO_MAX_SEGS, &most.to_ne_bytes())].concat();
+    route.ask(libc::RTM_NEWLINK, Scope::Change, &change, |_| ())?;
+    let mut set = None;
+    route.ask(libc::RTM_GETLINK, Scope::One, &link(), |answer| {
+        let answer = answer.get(LINK_BYTES..).unwrap_or_default();
+        let mut all = attributes(answer);
+        set = all.find_map(|(kind, value)| (kind == GSO_MAX_SEGS).then(|| read_u32(value, 0))?);
+    })?;
+    if set == Some(most) {
+        return Ok(());
+    }
+    let problem = "the kernel ignores gso_max_segs of the loopback";
+    Err(io::Error::new(io::ErrorKind::Unsupported, problem))
 }
 
 /// Returns the `struct ifinfomsg` of the loopback that is up.
@@ -175,13 +182,14 @@ mod tests {
         // Root can move a thread alone. This process has others, so users cannot be moved at all.
         let bytes = thread::spawn(|| {
             let own = OwnLoopback::enter().ok()?;
-            Some([LoopbackTrains::Cut, LoopbackTrains::Whole].map(|trains| {
-                own.pass(trains).expect("it is set");
-                first_bytes()
-            }))
+            let cut = first_bytes();
+            own.pass_trains().expect("it is set");
+            let whole = first_bytes();
+            own.cut_trains().expect("it is set");
+            Some([cut, whole, first_bytes()])
         });
         if let Some(bytes) = bytes.join().expect("it ends") {
-            assert_eq!(bytes, [100, 400]);
+            assert_eq!(bytes, [100, 400, 100]);
         }
     }
 

@@ -41,6 +41,12 @@ pub fn program() -> Command {
     command
 }
 
+/// Returns the rows of a JSON document that the program wrote.
+pub fn json_rows(text: &str) -> Vec<serde_json::Value> {
+    let document: serde_json::Value = serde_json::from_str(text).expect("a JSON document");
+    document["rows"].as_array().expect("rows").clone()
+}
+
 /// Copies the program, by another process, as [`Place::script`] says.
 pub fn copy_program(to: &Path) {
     let done = Command::new("cp")

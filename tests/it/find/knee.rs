@@ -10,7 +10,7 @@ use udpbench::term::fold::is_command;
 
 use super::wire::search;
 use crate::common::lab::Lab;
-use crate::common::{Place, assert_code, stderr, stdout};
+use crate::common::{Place, assert_code, json_rows, stderr, stdout};
 
 /// Trains of up to three datagrams, as more of these do not fit one.
 const THREE: &str =
@@ -52,7 +52,7 @@ fn trains_are_tried_until_more_brings_nothing_and_the_log_says_the_same_again() 
         "find knee --engine gso,std --threads 2 --board generic {THREE} --rcvbuf 4096 -q -o log.jsonl --format json"
     ));
     let text = stdout(&output);
-    let rows: Vec<Value> = serde_json::from_str(&text).expect("an array");
+    let rows = json_rows(&text);
     let [gso, std] = &rows[..] else {
         panic!("{text}");
     };
@@ -73,7 +73,7 @@ fn trains_are_tried_until_more_brings_nothing_and_the_log_says_the_same_again() 
     assert_eq!(stdout(&again), text);
     let table = stdout(&place.run("find knee --resume log.jsonl -q"));
     assert!(
-        table.contains("gso>mmsg/32, 20000 B") && table.contains("k/s by train: 1 "),
+        table.contains("gso>mmsg/32/cut, 20000 B") && table.contains("k/s by train: 1 "),
         "{table}"
     );
     assert!(
@@ -110,7 +110,7 @@ fn by_cpu_the_cpu_time_of_a_datagram_is_what_is_compared() {
     ));
     assert_code(&output, 0);
     let text = stdout(&output);
-    let rows: Vec<Value> = serde_json::from_str(&text).expect("an array");
+    let rows = json_rows(&text);
     let [row] = &rows[..] else {
         panic!("{text}");
     };

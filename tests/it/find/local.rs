@@ -13,7 +13,7 @@ use udpbench::sys::files::Root;
 use udpbench::term::fold::is_command;
 
 use crate::common::{
-    BusyProgram, Place, assert_code, objects, stderr, stdout, wait_until, write_log,
+    BusyProgram, Place, assert_code, json_rows, objects, stderr, stdout, wait_until, write_log,
 };
 
 /// Roughly, and soon.
@@ -28,10 +28,6 @@ fn log(place: &Place, name: &str) -> Log<Header> {
 fn trials(log: &Log<Header>) -> usize {
     let is_trial = |event: &&Event| matches!(event, Event::Window(_));
     log.lines.iter().filter(is_trial).count()
-}
-
-fn rows(json: &str) -> Vec<Value> {
-    serde_json::from_str(json).expect("an array")
 }
 
 #[test]
@@ -50,7 +46,7 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
     ));
     assert_code(&output, 0);
     let text = stdout(&output);
-    let [row] = &rows(&text)[..] else {
+    let [row] = &json_rows(&text)[..] else {
         panic!("{text}");
     };
     let pps = |name: &str| {
@@ -127,7 +123,7 @@ fn a_search_that_is_interrupted_or_killed_goes_on_where_it_was() {
 
         let output = place.run("find lossless --resume log.jsonl --format json");
         assert_code(&output, 0);
-        let row = &rows(&stdout(&output))[0];
+        let row = &json_rows(&stdout(&output))[0];
         assert_eq!(row["is_finished"], true, "{row}");
         let whole = log(&place, "log.jsonl");
         assert!(trials(&whole) > cut);
@@ -144,7 +140,7 @@ fn a_case_that_has_no_more_time_says_its_bounds_so_far_and_how_to_go_on() {
         "find lossless {words} --max-case-time 1s -o log.jsonl --format json"
     ));
     assert_code(&output, 4);
-    let row = &rows(&stdout(&output))[0];
+    let row = &json_rows(&stdout(&output))[0];
     assert_eq!(row["is_finished"], false, "{row}");
     let errors = stderr(&output);
     assert!(errors.contains("the time limit is over"), "{errors}");
@@ -159,7 +155,7 @@ fn a_case_that_cannot_be_is_no_answer_and_says_why() {
     let output = place.run(&format!(
         "find lossless {words} -q -o log.jsonl --format json"
     ));
-    let answers = rows(&stdout(&output));
+    let answers = json_rows(&stdout(&output));
     let [refused, found] = &answers[..] else {
         panic!("{answers:?}");
     };
@@ -244,7 +240,7 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
     ));
     assert_code(&output, 0);
     let text = stdout(&output);
-    let first = &rows(&text)[0];
+    let first = &json_rows(&text)[0];
     assert_eq!(
         (&first["from_bytes"], &first["to_bytes"]),
         (&100.into(), &140.into())
@@ -299,7 +295,7 @@ fn silences_are_gone_through_and_the_log_says_the_same_again() {
     let output = place.run(&format!("find idle {words} -q -o log.jsonl --format json"));
     assert_code(&output, 0);
     let text = stdout(&output);
-    let first = &rows(&text)[0];
+    let first = &json_rows(&text)[0];
     assert_eq!(first["is_finished"], true, "{first}");
     assert_eq!(first["case"], "std:std/2t/64B/connected/v4/rr", "{first}");
     let least = first["detectable_pct"].as_f64();
@@ -343,7 +339,7 @@ fn the_longest_train_is_as_long_as_the_receive_buffer_holds_where_the_server_is_
     let output = place.run(&format!("find burst {words} -q -o log.jsonl --format json"));
     assert_code(&output, 0);
     let text = stdout(&output);
-    let row = &rows(&text)[0];
+    let row = &json_rows(&text)[0];
     assert_eq!(row["is_finished"], true, "{row}");
     // Before Linux 4.12 nobody says what a datagram takes up.
     if let Some(held) = row["buffers_hold_packets"].as_f64() {

@@ -13,7 +13,7 @@ use udpbench::sys::nic::{Changeable, Ethtool};
 
 use super::alone;
 use crate::common::lab::{End, Lab};
-use crate::common::{Place, assert_code, program, stderr, stdout, wait_until};
+use crate::common::{Place, assert_code, json_rows, program, stderr, stdout, wait_until};
 
 const GOVERNOR: &str = "root/sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
 const RPS: &str = "root/sys/class/net/lo/queues/rx-0/rps_cpus";
@@ -46,14 +46,10 @@ fn is_as_before(place: &Place) -> bool {
     text(place, GOVERNOR) == "ondemand" && ["0", "00000000"].contains(&&*text(place, RPS))
 }
 
-fn rows(json: &str) -> Vec<Value> {
-    serde_json::from_str(json).expect("an array")
-}
-
 /// Returns name and verdict of each setting that was tried.
 fn verdicts(json: &str) -> Vec<(String, String)> {
     let word = |row: &Value, name: &str| row[name].as_str().expect("text").to_owned();
-    let rows = rows(json);
+    let rows = json_rows(json);
     let tried = rows.iter().filter(|row| row["rounds"] != 0);
     tried
         .map(|row| (word(row, "setting"), word(row, "verdict")))
@@ -118,7 +114,7 @@ fn settings_are_as_before_after_a_search_whose_log_says_the_same_again() {
         .map(|(tuning, _)| tuning)
         .collect();
     assert_eq!(tunings, ["rps", "governor", "control"]);
-    for row in rows(&json) {
+    for row in json_rows(&json) {
         assert_eq!(
             (&row["rounds"], &row["is_finished"]),
             (&12.into(), &true.into()),
@@ -310,7 +306,7 @@ fn a_setting_whose_interface_is_removed_is_given_up_and_the_others_go_on() {
         !errors.contains("by hand") && !errors.contains("as they were"),
         "{errors}"
     );
-    let all = rows(&stdout(&output));
+    let all = json_rows(&stdout(&output));
     let of = |name: &str| {
         all.iter()
             .find(|row| row["setting"] == name)
@@ -450,7 +446,7 @@ fn what_cannot_be_set_or_is_set_by_others_is_left_out_with_the_reason() {
         "{SOON} --yes --setting rps,governor -q -o log.jsonl --format json"
     ));
     assert_code(&output, 0);
-    let all = rows(&stdout(&output));
+    let all = json_rows(&stdout(&output));
     let row = |tuning: &str| {
         all.iter()
             .find(|row| row["setting"] == tuning)
@@ -563,7 +559,7 @@ fn of_40_controls_39_make_no_difference() {
             "find tuning --yes --setting control --workload flood -q -o log.jsonl --format json";
         let output = place.run(words);
         assert!(output.status.success(), "{}", stderr(&output));
-        let row = &rows(&stdout(&output))[0];
+        let row = &json_rows(&stdout(&output))[0];
         println!(
             "{n}: {} {} to {}",
             row["verdict"], row["change_pct_low"], row["change_pct_high"]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::alone;
 use crate::common::lab::{Builder, End, Lab};
-use crate::common::{Place, program, stderr, stdout};
+use crate::common::{Place, json_rows, program, stderr, stdout};
 
 /// Largest relative error of a search.
 const WITHIN: f64 = 0.03;
@@ -52,7 +52,7 @@ pub(super) fn search(lab: &Lab, words: &str) -> Vec<Value> {
     let output = command.current_dir(place.path(".")).output();
     let output = output.expect("it can be started");
     assert!(output.status.success(), "{}", stderr(&output));
-    let rows: Vec<Value> = serde_json::from_str(&stdout(&output)).expect("an array");
+    let rows = json_rows(&stdout(&output));
     assert!(
         rows.iter().all(|row| row["is_finished"] == true),
         "{rows:?}"
@@ -223,7 +223,7 @@ fn trains_are_as_long_as_the_sizes_of_buffers_say_within_5_percent() {
                  --workload rr --service 200us --pause 250ms --sum 2s";
     let output = place.run(&format!("find burst {words} -q -o log.jsonl --format json"));
     assert!(output.status.success(), "{}", stderr(&output));
-    let rows: Vec<Value> = serde_json::from_str(&stdout(&output)).expect("an array");
+    let rows = json_rows(&stdout(&output));
     assert_eq!(rows.len(), 4, "{rows:?}");
     rows.iter().for_each(is_as_predicted);
     // A send buffer that is smaller than the queue would hold the sender back.
@@ -295,7 +295,7 @@ fn of_five_set_ups_the_place_that_gives_way_is_named() {
         let common = "--threads 2 --payload 300 --ip v4 --connection connected --pin 0:1 -q -o log.jsonl --format json";
         let output = place.run(&format!("find lossless {words} --recheck 0s {common}"));
         assert!(output.status.success(), "{}", stderr(&output));
-        let rows: Vec<Value> = serde_json::from_str(&stdout(&output)).expect("an array");
+        let rows = json_rows(&stdout(&output));
         rows[0].clone()
     };
     for (words, place) in [
