@@ -84,6 +84,8 @@ impl Words {
             }
             let same = format!("udpbench wire {reach} find lossless{address}");
             text = replaced(&text, &format!("{WIRE}find lossless"), &same);
+            let same = format!("udpbench wire {reach}{address} --rate");
+            text = replaced(&text, &format!("{WIRE}--rate"), &same);
         }
         as_typed(&text).into_owned()
     }

@@ -59,11 +59,17 @@ pub(super) fn of(
         let pairs = [pairs, "udpbench ab -h"];
         pairs.map(|line| as_typed(line).into_owned())
     });
-    let fixes = next::steps(&quality.fixes, header, outputs);
     let answer = answer_of(rows, outputs.samples_path.as_deref(), &outputs.words);
     let answer = answer.filter(|_| purpose == Purpose::Choice);
+    let is_full = answer.as_ref().is_some_and(|answer| answer.is_full);
+    let fixes = if is_full && !explains {
+        Vec::new()
+    } else {
+        next::steps(&quality.fixes, header, outputs)
+    };
     // Whatever is to be mended first, a longer run is no second step.
-    let is_open = quality.fixes.is_empty() && answer.as_ref().is_some_and(|it| it.is_too_noisy);
+    let is_open =
+        quality.fixes.is_empty() && !is_full && answer.as_ref().is_some_and(|it| it.is_too_noisy);
     let more_windows = is_open.then(|| next::more_windows(header));
     let more_windows = more_windows.into_iter().flatten();
     let mut next: Vec<String> = pairs

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::choices::{Among, Choices, Labels, half_in_words, is_unknown, names, needs_spare_cpus};
-use super::commands::{at_a_lower_rate, only_on_a_wire};
+use super::commands::{at_a_given_rate, at_a_lower_rate, only_on_a_wire};
 use super::gain::{self, Gain};
 use super::gains::Gains;
 use super::measure::{By, Measure};
@@ -30,6 +30,8 @@ pub struct Answer {
     pub next: Vec<String>,
     /// True if engines or conditions were measured of which the lines say nothing.
     pub is_cut: bool,
+    /// True if every engine filled the path under some conditions: a lower rate is the next step, whatever was lost.
+    pub is_full: bool,
     /// True if four times as many windows may tell more engines apart.
     pub is_too_noisy: bool,
 }
@@ -91,6 +93,9 @@ impl Answer {
         let unranked = unknown_engines.iter().filter(|_| is_unranked);
         told.extend(unranked.take(technique::MOST - 1));
         let mut next = Vec::new();
+        for (rate, engines) in all_choices().filter_map(Choices::to_compare_at_a_rate) {
+            next.extend(at_a_given_rate(board, rate, &engines));
+        }
         if all_choices().any(|it| !it.to_slow_down().is_empty()) && first != Measure::RoundTrip {
             next.extend(at_a_lower_rate(board, &told));
         }
@@ -119,6 +124,7 @@ impl Answer {
             hints: remarks(board, &lists, &told),
             next,
             gains,
+            is_full: all_choices().any(|it| it.to_compare_at_a_rate().is_some()),
             is_cut: is_unranked || all_choices().any(Choices::are_too_many),
             is_too_noisy: all_choices().any(Choices::are_open),
         }
@@ -233,7 +239,10 @@ fn said_by(choices: &[Choices], engines: usize) -> Vec<String> {
     let Some((first, others)) = choices.split_first() else {
         return Vec::new();
     };
-    let others = others.iter().filter(|it| it.engines() != first.engines());
+    // What was sent in vain to a full queue is in the CPU times.
+    let is_full = first.to_compare_at_a_rate().is_some();
+    let others = others.iter().filter(|_| !is_full);
+    let others = others.filter(|it| it.engines() != first.engines());
     let headline = first.headline(engines).into_iter();
     let lines = headline.chain(first.others());
     lines

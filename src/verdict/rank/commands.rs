@@ -60,6 +60,22 @@ pub(super) fn only_on_a_wire(
     ]
 }
 
+/// Returns the command that compares the CPU times of these engines at a rate, in datagrams per second.
+pub(super) fn at_a_given_rate(
+    board: &BoardRanking,
+    rate: u64,
+    engines: &BTreeSet<&str>,
+) -> [String; 2] {
+    let pairs = technique::options(&board.pairs(engines));
+    [
+        "CPU times at a rate that the path takes:".to_owned(),
+        format!(
+            "udpbench wire HOST --deploy --rate {rate} {}",
+            options(board, pairs, engines).join(" ")
+        ),
+    ]
+}
+
 /// Returns the command that compares engines at rates that they can receive. Empty if there are no such rates.
 pub(super) fn at_a_lower_rate(board: &BoardRanking, told: &BTreeSet<&str>) -> Vec<String> {
     let mut blocks = board.groups.iter().map(|ranking| ranking.group.block);

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use super::{Conditions, RowGroup};
 use crate::data::Ip;
 use crate::results::row::Row;
+use crate::verdict::quality::LOSSY_PCT;
 
 /// What kept an engine from being faster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Limit {
     /// The link: its speed in Mb/s, and how much of it the frames took, in percent.
     Link { mbps: u32, pct: f64 },
+    /// The queue at the sender's interface, which refused or dropped datagrams.
+    Queue,
     /// Something between the threads of both ends, none of which needed a whole CPU.
     Path,
 }
@@ -22,6 +25,10 @@ pub(super) struct Reached {
     pub(super) limit: Option<Limit>,
     /// CPUs that the threads of both ends took.
     pub(super) cpus: f64,
+    /// Datagrams received per second.
+    pub(super) pps: f64,
+    /// Payload received, in Mb/s.
+    pub(super) mbps: f64,
 }
 
 /// What is known of engines, by conditions and label.
@@ -43,10 +50,13 @@ impl Reached {
     /// Returns what is known of a row between two hosts.
     pub(super) fn of(row: &Row) -> Option<Self> {
         row.direction?;
-        let cpus = 1e-9 * row.cpu_ns_per_packet? * row.received_pps?;
+        let pps = row.received_pps?;
+        let limit = full_link(row).or_else(|| full_queue(row).then_some(Limit::Queue));
         Some(Self {
-            limit: full_link(row).or_else(|| had_time(row).then_some(Limit::Path)),
-            cpus,
+            limit: limit.or_else(|| had_time(row).then_some(Limit::Path)),
+            cpus: 1e-9 * row.cpu_ns_per_packet? * pps,
+            pps,
+            mbps: row.received_mbps?,
         })
     }
 
@@ -61,6 +71,13 @@ impl Reached {
         }
         all
     }
+}
+
+/// Returns whether most of what was lost was refused or dropped before it left the sender's interface.
+fn full_queue(row: &Row) -> bool {
+    let is_lossy = row.loss_pct.is_some_and(|pct| pct >= LOSSY_PCT);
+    let lost_at = row.lost_at().map(|(place, _)| place);
+    is_lossy && matches!(lost_at, Some("kernel out" | "qdisc"))
 }
 
 fn full_link(row: &Row) -> Option<Limit> {
@@ -101,7 +118,7 @@ pub(super) fn in_words(all: &[Reached]) -> Option<String> {
     let limits = limits.filter(|limits| !limits.is_empty())?;
     let links = limits.iter().map(|limit| match limit {
         Limit::Link { mbps, pct } => Some((*mbps, *pct)),
-        Limit::Path => None,
+        Limit::Queue | Limit::Path => None,
     });
     let links: Option<Vec<(u32, f64)>> = links.collect();
     Some(match links {
@@ -111,6 +128,32 @@ pub(super) fn in_words(all: &[Reached]) -> Option<String> {
         }
         None => "the path is full, no thread needed a whole CPU".to_owned(),
     })
+}
+
+/// The rate with which every engine fills the queue of the sender's interface.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FullQueue {
+    /// The lowest of their rates, in datagrams per second.
+    pub(super) pps: f64,
+    /// The same, in Mb/s of payload.
+    pub(super) mbps: f64,
+}
+
+impl FullQueue {
+    /// Returns the rate of engines that all reach the same one, some of them with a full queue. `None`: a CPU keeps one
+    /// from it, their rates differ, or it is not known.
+    pub(super) fn of(all: &[Reached]) -> Option<Self> {
+        /// Ratio of two rates that are the same.
+        const SAME: f64 = 1.05;
+        let is_full = |one: &Reached| one.limit == Some(Limit::Queue);
+        let least = all.iter().min_by(|a, b| a.pps.total_cmp(&b.pps))?;
+        let is_same = |one: &Reached| one.limit.is_some() && one.pps <= SAME * least.pps;
+        let is_it = all.len() > 1 && all.iter().any(is_full) && all.iter().all(is_same);
+        is_it.then_some(Self {
+            pps: least.pps,
+            mbps: least.mbps,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -132,6 +175,7 @@ mod tests {
             receivers: 1,
             sent_pps: Some(pps),
             received_pps: Some(pps),
+            received_mbps: Some(1460.0 * 8e-6 * pps),
             sender_cpu_ns_per_packet: ns,
             receiver_cpu_ns_per_packet: ns,
             cpu_ns_per_packet: ns.map(|ns| 2.0 * ns),
@@ -170,5 +214,23 @@ mod tests {
             ..row(None, 10_000.0, 0.5)
         };
         assert!(Reached::of(&loopback).is_none());
+    }
+
+    #[test]
+    fn a_queue_that_each_engine_fills_has_one_rate() {
+        let reached = |limit, pps| Reached {
+            limit,
+            ..Reached::of(&row(None, pps, 0.5)).expect("a wire")
+        };
+        let (queue, path) = (Some(Limit::Queue), Some(Limit::Path));
+        let full = FullQueue::of(&[reached(queue, 8300.0), reached(path, 8350.0)]);
+        assert_eq!(full.map(|full| full.pps), Some(8300.0));
+        for others in [
+            [reached(path, 8300.0), reached(path, 8350.0)],
+            [reached(queue, 8300.0), reached(path, 9000.0)],
+            [reached(queue, 8300.0), reached(None, 8300.0)],
+        ] {
+            assert!(FullQueue::of(&others).is_none(), "{others:?}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use self::words::{half_in_words, listed, names};
 use super::estimate::{RISK, Reading};
+use super::limit::{FullQueue, Reached};
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
 use super::{Averaged, BoardRanking, Conditions, Overloaded, RankedEngine, Standing};
@@ -38,6 +39,8 @@ enum Outcome<'a> {
     Lossy(&'a RankedEngine),
     /// The best of the engines that lost little are behind one that lost too much.
     Overrun(Overrun<'a>),
+    /// Every engine fills the queue at the sender's interface, and reaches the same rate.
+    Full(FullQueue),
     /// No engine kept up with the load.
     Nobody,
 }
@@ -130,7 +133,10 @@ impl<'a> Choices<'a> {
         let mut unsure = Labels::new();
         let choice = |(&conditions, label): (&Conditions, &'a String)| {
             let outcome = match board.average(measure, conditions) {
-                Some(averaged) => outcome(board, averaged, among, &mut unsure)?,
+                Some(averaged) => match full_queue(board, averaged, among) {
+                    Some(full) => Outcome::Full(full),
+                    None => outcome(board, averaged, among, &mut unsure)?,
+                },
                 None if measure == Measure::RoundTrip => Outcome::Nobody,
                 None => return None,
             };
@@ -235,8 +241,34 @@ impl<'a> Choices<'a> {
         each.any(|choice| match &choice.outcome {
             Outcome::Best(_) => true,
             Outcome::Noisy(noisy) => !noisy.beat_std.is_empty(),
-            Outcome::Unsure | Outcome::Lossy(_) | Outcome::Overrun(_) | Outcome::Nobody => false,
+            Outcome::Unsure
+            | Outcome::Lossy(_)
+            | Outcome::Overrun(_)
+            | Outcome::Full(_)
+            | Outcome::Nobody => false,
         })
+    }
+
+    /// Returns a rate that the path takes under all conditions in which engines fill it, in datagrams per second, and these
+    /// engines. `None`: they fill it nowhere.
+    pub(super) fn to_compare_at_a_rate(&self) -> Option<(u64, Labels<'a>)> {
+        /// Part of the full rate.
+        const PART: f64 = 0.9;
+        let full = self.each.iter().filter_map(|choice| match &choice.outcome {
+            Outcome::Full(full) => Some(full.pps),
+            _ => None,
+        });
+        let least = full.min_by(f64::total_cmp)?;
+        let averaged = self.board.averaged_by(self.measure);
+        let all = averaged.flat_map(|averaged| &averaged.standing.places);
+        let known = all.filter(|place| self.among.has(self.board, place));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a rate"
+        )]
+        let rate = (PART * least) as u64;
+        Some((rate, known.map(|place| place.label.as_str()).collect()))
     }
 
     /// Returns the engines that lost least where all lost too much, those that overran their receivers, and those that
@@ -271,7 +303,7 @@ impl<'a> Outcome<'a> {
         match self {
             Self::Best(best) => Some(&best.engines),
             Self::Noisy(noisy) => Some(&noisy.engines),
-            Self::Unsure | Self::Lossy(_) | Self::Overrun(_) | Self::Nobody => None,
+            Self::Unsure | Self::Lossy(_) | Self::Overrun(_) | Self::Full(_) | Self::Nobody => None,
         }
     }
 
@@ -385,6 +417,19 @@ pub(super) fn is_clean(place: &RankedEngine) -> bool {
 
 fn most_lost_pct(place: &RankedEngine) -> f64 {
     place.loss_pct.map_or(0.0, |(_, most)| most)
+}
+
+/// Returns the rate with which every engine that may be recommended fills the sender's queue. `None`: not every one does.
+fn full_queue(board: &BoardRanking, averaged: &Averaged, among: Among) -> Option<FullQueue> {
+    if averaged.standing.measure != Measure::Speed {
+        return None;
+    }
+    let places = averaged.standing.places.iter();
+    let reached = places.filter(|place| among.has(board, place)).map(|place| {
+        let own = (averaged.conditions, place.label.clone());
+        board.reached.get(&own).copied()
+    });
+    FullQueue::of(&reached.collect::<Option<Vec<Reached>>>()?)
 }
 
 /// Chooses among engines under the same conditions, and adds better engines without an interval to `unsure`. `None` if

@@ -284,6 +284,11 @@ impl<'a> Choices<'a> {
                     most_lost_pct(overrun.engine),
                 )
             }
+            Outcome::Full(full) => format!(
+                "each fills the queue of the sender's interface at {:.0} Mb/s; CPU times tell them apart, at a rate that it \
+                 takes",
+                full.mbps
+            ),
             Outcome::Unsure => {
                 "no engine has an interval; measure more rounds, and std as well".to_owned()
             }
