@@ -14,7 +14,6 @@ use crate::data::{Arrivals, Case};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
 use crate::plan::{Block, Settings};
-use crate::results::export::table;
 use crate::results::log::Log;
 use crate::results::row::received_pps;
 use crate::session::Logged;
@@ -78,7 +77,7 @@ pub(super) fn measure(
         request.add_loads(&args, peer, &capacities, &arrivals);
         Ok(request)
     };
-    Ok(run::sweep_of(&args, interrupt, remote, request, table::draw)?.into())
+    Ok(run::sweep_of(&args, interrupt, remote, request)?.into())
 }
 
 /// Reads the results of a search from its log.

@@ -17,7 +17,7 @@ use crate::cli::{ReportArgs, RunArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
 use crate::experiment::suite::{self, Suite, Sweep, Swept, beside, draw};
-use crate::results::export::{is_stdout, table};
+use crate::results::export::is_stdout;
 use crate::results::row::Row;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::shell;
@@ -69,7 +69,7 @@ pub(super) fn with(
         let request = |other: Option<&mut RemoteHost>| {
             Ok(Request::between(own, other.map(|other| &other.peer))?)
         };
-        let ended = run::sweep_of(own, interrupt, other.as_deref_mut(), request, table::draw);
+        let ended = run::sweep_of(own, interrupt, other.as_deref_mut(), request);
         match part(ended, &directory)? {
             Outcome::Done => {}
             interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),

@@ -7,7 +7,6 @@ use super::{find, latency, run, session, soak, suite};
 use crate::cli::options::{Request, wire};
 use crate::cli::{FindArgs, LatencyArgs, ParameterArgs, RemoteArgs, WireArgs, WireCommand};
 use crate::error::UsageError;
-use crate::results::export::table;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// Connects to the remote host and runs the sweep, search, suite or latency measurement between the two.
@@ -51,7 +50,7 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
         let peer = other.map(|other| &other.peer);
         Ok(Request::between(&given, peer)?)
     };
-    let outcome = run::sweep_of(&given, &interrupt, Some(&mut other), request, table::draw);
+    let outcome = run::sweep_of(&given, &interrupt, Some(&mut other), request);
     Ok(outcome?.into())
 }
 

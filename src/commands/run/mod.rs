@@ -23,8 +23,8 @@ use crate::cli::peer::{Peer, Share, Words};
 use crate::data::Buffer;
 use crate::experiment::sweep::Sweep;
 use crate::host::check::{Finding, Problem, Subject};
+use crate::results::export::is_stdout;
 use crate::results::export::selection::Selection;
-use crate::results::export::{is_stdout, table};
 use crate::results::row::{Environment, Row, Status};
 use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::cpu_speed;
@@ -73,12 +73,11 @@ pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Out
     let (board, is_quiet) = (&args.placement.board, args.output.quiet);
     match RemoteHost::on(&args.remote, board, is_quiet, interrupt) {
         Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(interrupt)),
-        other => sweep_of(args, interrupt, other?.as_mut(), request, table::draw),
+        other => sweep_of(args, interrupt, other?.as_mut(), request),
     }
 }
 
-/// Runs the sweep that `request` returns, or resumes the one of `--resume`, and shows the table that `draw` returns for
-/// all rows. `other` is the remote host, if there is one.
+/// Runs the sweep that `request` returns, or resumes the one of `--resume`, and shows the table of all rows. `other` is the remote host, if there is one.
 ///
 /// # Errors
 /// Fails as [`run`] does.
@@ -87,7 +86,6 @@ pub(super) fn sweep_of(
     interrupt: &Interrupt,
     mut other: Option<&mut RemoteHost>,
     request: impl Fn(Option<&mut RemoteHost>) -> anyhow::Result<Request>,
-    draw: fn(&[Row], u16) -> String,
 ) -> anyhow::Result<Outcome> {
     let base = args.output.against.as_deref();
     let question = Question {
@@ -121,7 +119,7 @@ pub(super) fn sweep_of(
             begun => begun?,
         };
         let header = begun.sweep.header().clone();
-        let (ending, progress) = match pass(begun, interrupt, other.as_deref_mut(), draw)? {
+        let (ending, progress) = match pass(begun, interrupt, other.as_deref_mut())? {
             Ok(measured) => measured,
             Err(outcome) => return Ok(outcome),
         };
@@ -168,7 +166,6 @@ fn pass(
     begun: Begun,
     interrupt: &Interrupt,
     other: Option<&mut RemoteHost>,
-    draw: fn(&[Row], u16) -> String,
 ) -> anyhow::Result<Result<(Ending, Progress), Outcome>> {
     let Begun {
         mut sweep,
@@ -184,7 +181,7 @@ fn pass(
         interrupt,
     };
     let show = |_: &Sweep, progress: &Progress, _: &mut [Agents]| {
-        progress.show_rows(draw);
+        progress.show_rows();
         Ok(())
     };
     let ending = session::measure(&mut sweep, resources, &mut progress, show)?;

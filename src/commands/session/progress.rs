@@ -12,6 +12,7 @@ use super::time_left::TimeLeft;
 use crate::cli::OutputArgs;
 use crate::commands::{say, show, width};
 use crate::plan::Plan;
+use crate::results::export::table;
 use crate::results::log::{Event, Header};
 use crate::results::row::Row;
 use crate::session::{Journal, Work};
@@ -98,18 +99,18 @@ impl Progress {
         self.shows_warnings |= !is_complete;
     }
 
-    /// Shows the table that `draw` returns for all rows. Warnings in it are left out unless `--warnings` was given. The
+    /// Shows the table of all rows. Warnings in it are left out unless `--warnings` was given. The
     /// answer gives their number.
-    pub(crate) fn show_rows(&self, draw: fn(&[Row], u16) -> String) {
+    pub(crate) fn show_rows(&self) {
         if self.shows_warnings {
-            return self.present(&draw(&self.rows, width()));
+            return self.present(&table::draw(&self.rows, width()));
         }
         let without_warnings = |row: &Row| Row {
             warnings: Vec::new(),
             ..row.clone()
         };
         let rows: Vec<Row> = self.rows.iter().map(without_warnings).collect();
-        self.present(&draw(&rows, width()));
+        self.present(&table::draw(&rows, width()));
     }
 
     /// Shows text that is no row: on standard output, or on standard error if rows go to standard output and standard

@@ -60,9 +60,16 @@ impl Answer {
             return nothing(format!("No recommendation: {why}"));
         }
         if let Some(only) = engines.first().filter(|_| engines.len() == 1) {
+            let alone = format!("No recommendation: only {only} was measured");
+            let labels = board.labels();
+            let at_loads = (first == Measure::RoundTrip)
+                .then(|| Choices::of(board, first, &labels, Among::AllKnown).others());
             return Self {
+                said: std::iter::once(alone)
+                    .chain(at_loads.into_iter().flatten())
+                    .collect(),
                 reach: Vec::from_iter(intervals(board, &engines, &[])),
-                ..nothing(format!("No recommendation: only {only} was measured"))
+                ..Self::default()
             };
         }
         let places = board.averaged.iter().flat_map(|one| &one.standing.places);
