@@ -345,11 +345,13 @@ pub const PLACES: &[LossPlace] = &[
         ..PLACE
     },
     LossPlace {
-        what: "no memory for IP",
+        what: "discarded by IP",
         counters: &["IpInDiscards"],
         file: SNMP,
-        why: "the kernel had no memory for them",
-        next: "dmesg; cat /proc/buddyinfo",
+        is_common: true,
+        why: "they are of IPv6, which is off on an interface (also by an MTU below 1280), or the kernel had no memory for \
+              them",
+        next: "sysctl net.ipv6.conf.IF.disable_ipv6; ip link show dev IF; dmesg",
         ..PLACE
     },
     LossPlace {

@@ -36,8 +36,9 @@ impl Backlog {
     /// time since 1970 in nanoseconds.
     pub fn queue(&mut self, bytes: u32, drops: u32, now_ns: u64) {
         self.most_queued = self.most_queued.max(bytes);
-        self.finish_counting();
-        if bytes > self.fullest.0 {
+        // The rest of a queue that is counted is smaller: a call reads a part of it.
+        let most = self.reading.map_or(self.fullest.0, |(bytes, _)| bytes);
+        if bytes > most {
             self.reading = Some((bytes, now_ns));
             self.counted = 0;
         }

@@ -253,3 +253,15 @@ fn a_gap_in_which_the_socket_dropped_something_is_not_the_senders() {
     assert_eq!(dropped.collect::<Vec<_>>(), [4, 0]);
     assert_eq!(window.longest_gap.map(|gap| gap.dropped), Some(4));
 }
+
+#[test]
+fn a_queue_that_several_calls_read_is_counted_to_its_end() {
+    let mut backlog = Backlog::default();
+    // Before each call of two datagrams, the rest of the queue is smaller.
+    for (bytes, arrivals) in [(10_000, [1, 2]), (6000, [3, 4]), (2000, [5, 200])] {
+        backlog.queue(bytes, 0, 100);
+        arrivals.into_iter().for_each(|at| backlog.datagram(at));
+    }
+    backlog.empty();
+    assert_eq!(backlog.bytes_per_datagram(), Some(2000));
+}
