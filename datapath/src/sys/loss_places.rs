@@ -61,6 +61,12 @@ impl LossPlace {
         self.counters == ["UdpRcvbufErrors"]
     }
 
+    /// Returns whether it counts fragments, which wait for others of their datagram.
+    pub fn is_of_fragments(&self) -> bool {
+        let mut counters = self.counters.iter();
+        counters.any(|counter| counter.starts_with("IpReasm"))
+    }
+
     /// Returns the command to type next, with the name of an interface.
     pub fn next_at(&self, interface: &str) -> String {
         let mut text = self.next.to_owned();
@@ -399,7 +405,8 @@ pub const PLACES: &[LossPlace] = &[
         counters: &["IpReasmTimeout"],
         file: SNMP,
         reasons: &["FRAG_REASM_TIMEOUT", "FRAG_TOO_FAR", "DUP_FRAG"],
-        why: "some fragments of each datagram are missing after 30 s: a firewall drops them, or they are lost",
+        why: "some fragments of each datagram are missing after net.ipv4.ipfrag_time (30 s): a firewall drops them, or \
+              they are lost",
         next: "sudo nft list ruleset; sudo tcpdump -vni IF 'ip[6:2] & 0x3fff != 0'; let the sender send no more than \
                the MTU",
         ..PLACE

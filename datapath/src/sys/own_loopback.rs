@@ -133,7 +133,7 @@ pub fn probe() -> Result<(), String> {
     }
     let entered = command.status().map(drop);
     entered.map_err(|error| match forbidden_by() {
-        Some(fix) => format!("{error}; {fix}"),
+        Some(fix) => fix,
         None => error.to_string(),
     })
 }

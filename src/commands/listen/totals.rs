@@ -141,11 +141,16 @@ impl Outcome {
     }
 
     /// Returns the packets that this host dropped before the socket while so many numbers were missing, for any program.
-    /// What is for nobody here comes every day, and is left out unless it is half as many.
+    /// What is for nobody here comes every day, and is left out unless it is half as many. Fragments that wait for others
+    /// are given up later.
     fn before_socket(&self, missing: u64) -> u64 {
         let causes = causes(&self.seen, &self.dropping);
-        let losses = elsewhere(&self.missing, &causes).into_iter();
-        let sure = losses
+        let meanwhile = elsewhere(&self.missing, &causes).into_iter();
+        let meanwhile = meanwhile.filter(|loss| !loss.place.is_of_fragments());
+        let later = elsewhere(&self.seen, &causes).into_iter();
+        let later = later.filter(|loss| loss.place.is_of_fragments());
+        let sure = meanwhile
+            .chain(later)
             .filter(|loss| !loss.place.is_common || (1..=2 * loss.packets).contains(&missing));
         sure.map(|loss| loss.packets).sum()
     }

@@ -61,15 +61,15 @@ pub(super) fn of(
     });
     let answer = answer_of(rows, outputs.samples_path.as_deref(), &outputs.words);
     let answer = answer.filter(|_| purpose == Purpose::Choice);
-    let is_full = answer.as_ref().is_some_and(|answer| answer.is_full);
-    let fixes = if is_full && !explains {
-        Vec::new()
-    } else {
-        next::steps(&quality.fixes, header, outputs)
+    let rate = answer.as_ref().and_then(|answer| answer.rate_to_compare_at);
+    let fixes = match rate.filter(|_| !explains) {
+        Some(rate) => next::at_a_rate(header, rate),
+        None => next::steps(&quality.fixes, header, outputs),
     };
     // Whatever is to be mended first, a longer run is no second step.
-    let is_open =
-        quality.fixes.is_empty() && !is_full && answer.as_ref().is_some_and(|it| it.is_too_noisy);
+    let is_open = quality.fixes.is_empty()
+        && rate.is_none()
+        && answer.as_ref().is_some_and(|it| it.is_too_noisy);
     let more_windows = is_open.then(|| next::more_windows(header));
     let more_windows = more_windows.into_iter().flatten();
     let mut next: Vec<String> = pairs

@@ -103,6 +103,13 @@ pub(super) fn more_windows(header: &Header) -> Vec<String> {
     again.with("to tell more apart, four times as many windows", &changes)
 }
 
+/// Returns the lines with the command that measures the same at a rate, in datagrams per second.
+pub(super) fn at_a_rate(header: &Header, rate: u64) -> Vec<String> {
+    let again = Again { header, pin: None };
+    let what = "CPU times at a rate that the path takes";
+    again.with(what, &[("--rate", rate.to_string())])
+}
+
 /// Returns the commands that show the hidden warnings, if there are any, and more of the results.
 pub(super) fn show_more(outputs: &Outputs, hidden_warnings: usize) -> Vec<String> {
     let Some(log) = &outputs.samples_path else {

@@ -30,8 +30,9 @@ pub struct Answer {
     pub next: Vec<String>,
     /// True if engines or conditions were measured of which the lines say nothing.
     pub is_cut: bool,
-    /// True if every engine filled the path under some conditions: a lower rate is the next step, whatever was lost.
-    pub is_full: bool,
+    /// A rate that the path takes, in datagrams per second, if every engine filled it under some conditions: the next step,
+    /// whatever was lost.
+    pub rate_to_compare_at: Option<u64>,
     /// True if four times as many windows may tell more engines apart.
     pub is_too_noisy: bool,
 }
@@ -131,7 +132,9 @@ impl Answer {
             hints: remarks(board, &lists, &told),
             next,
             gains,
-            is_full: all_choices().any(|it| it.to_compare_at_a_rate().is_some()),
+            rate_to_compare_at: all_choices()
+                .filter_map(|it| Some(it.to_compare_at_a_rate()?.0))
+                .min(),
             is_cut: is_unranked || all_choices().any(Choices::are_too_many),
             is_too_noisy: all_choices().any(Choices::are_open),
         }

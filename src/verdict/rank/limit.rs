@@ -130,6 +130,21 @@ pub(super) fn in_words(all: &[Reached]) -> Option<String> {
     })
 }
 
+/// Ratio of two rates that are the same.
+const SAME: f64 = 1.05;
+
+/// Returns whether all reach the same rate, as something between their threads is full that drops nothing: their rates then
+/// say nothing of engines.
+pub(super) fn is_full_path(all: &[Reached]) -> bool {
+    let is_path = |one: &Reached| one.limit.is_some_and(|limit| limit != Limit::Queue);
+    let rates = || all.iter().map(|one| one.pps);
+    let (least, most) = (rates().reduce(f64::min), rates().reduce(f64::max));
+    let is_same = least
+        .zip(most)
+        .is_some_and(|(least, most)| most <= SAME * least);
+    all.len() > 1 && all.iter().all(is_path) && is_same
+}
+
 /// The rate with which every engine fills the queue of the sender's interface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FullQueue {
@@ -143,8 +158,6 @@ impl FullQueue {
     /// Returns the rate of engines that all reach the same one, some of them with a full queue. `None`: a CPU keeps one
     /// from it, their rates differ, or it is not known.
     pub(super) fn of(all: &[Reached]) -> Option<Self> {
-        /// Ratio of two rates that are the same.
-        const SAME: f64 = 1.05;
         let is_full = |one: &Reached| one.limit == Some(Limit::Queue);
         let least = all.iter().min_by(|a, b| a.pps.total_cmp(&b.pps))?;
         let is_same = |one: &Reached| one.limit.is_some() && one.pps <= SAME * least.pps;
@@ -214,6 +227,10 @@ mod tests {
             ..row(None, 10_000.0, 0.5)
         };
         assert!(Reached::of(&loopback).is_none());
+        let at = |pps| Reached::of(&row(None, pps, 0.5)).expect("a wire");
+        assert!(is_full_path(&[at(10_000.0), at(10_400.0)]));
+        assert!(!is_full_path(&[at(10_000.0), at(10_600.0)]));
+        assert!(!is_full_path(&mixed));
     }
 
     #[test]

@@ -260,7 +260,9 @@ fn a_queue_that_several_calls_read_is_counted_to_its_end() {
     // Before each call of two datagrams, the rest of the queue is smaller.
     for (bytes, arrivals) in [(10_000, [1, 2]), (6000, [3, 4]), (2000, [5, 200])] {
         backlog.queue(bytes, 0, 100);
-        arrivals.into_iter().for_each(|at| backlog.datagram(at));
+        for at in arrivals {
+            backlog.datagram(at);
+        }
     }
     backlog.empty();
     assert_eq!(backlog.bytes_per_datagram(), Some(2000));

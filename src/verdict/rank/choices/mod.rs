@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use self::words::{half_in_words, listed, names};
 use super::estimate::{RISK, Reading};
-use super::limit::{FullQueue, Reached};
+use super::limit::{self, FullQueue, Reached};
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
 use super::{Averaged, BoardRanking, Conditions, Overloaded, RankedEngine, Standing};
@@ -133,8 +133,8 @@ impl<'a> Choices<'a> {
         let mut unsure = Labels::new();
         let choice = |(&conditions, label): (&Conditions, &'a String)| {
             let outcome = match board.average(measure, conditions) {
-                Some(averaged) => match full_queue(board, averaged, among) {
-                    Some(full) => Outcome::Full(full),
+                Some(averaged) => match full(board, averaged, among) {
+                    Some(full) => full,
                     None => outcome(board, averaged, among, &mut unsure)?,
                 },
                 None if measure == Measure::RoundTrip => Outcome::Nobody,
@@ -419,17 +419,24 @@ fn most_lost_pct(place: &RankedEngine) -> f64 {
     place.loss_pct.map_or(0.0, |(_, most)| most)
 }
 
-/// Returns the rate with which every engine that may be recommended fills the sender's queue. `None`: not every one does.
-fn full_queue(board: &BoardRanking, averaged: &Averaged, among: Among) -> Option<FullQueue> {
+/// Returns the outcome where every engine that may be recommended fills the path, and all reach the same rate. `None`: not
+/// every one does.
+fn full<'a>(board: &BoardRanking, averaged: &'a Averaged, among: Among) -> Option<Outcome<'a>> {
     if averaged.standing.measure != Measure::Speed {
         return None;
     }
     let places = averaged.standing.places.iter();
-    let reached = places.filter(|place| among.has(board, place)).map(|place| {
+    let places: Vec<&RankedEngine> = places.filter(|place| among.has(board, place)).collect();
+    let reached = places.iter().map(|place| {
         let own = (averaged.conditions, place.label.clone());
         board.reached.get(&own).copied()
     });
-    FullQueue::of(&reached.collect::<Option<Vec<Reached>>>()?)
+    let reached: Vec<Reached> = reached.collect::<Option<_>>()?;
+    if places.iter().all(|place| is_clean(place)) && limit::is_full_path(&reached) {
+        let all = places.iter().map(|place| place.label.as_str());
+        return Some(Outcome::Best(Best::new(all.collect())));
+    }
+    FullQueue::of(&reached).map(Outcome::Full)
 }
 
 /// Chooses among engines under the same conditions, and adds better engines without an interval to `unsure`. `None` if
