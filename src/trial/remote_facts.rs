@@ -17,6 +17,8 @@ use crate::sys::files::Root;
 use crate::sys::interface_addresses::{self, InterfaceAddress};
 use crate::sys::{own_loopback, reuseport_bpf};
 
+use super::spawned::THIS_PROGRAM;
+
 /// Facts about a host, and about the engines that can run there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RemoteFacts {
@@ -77,7 +79,7 @@ impl RemoteFacts {
                 .and_then(|text| ssh_connection(&text)),
             engine_refusals: refused.collect(),
             steering_refusal: reuseport_bpf::probe().err(),
-            loopback_refusal: own_loopback::probe().err(),
+            loopback_refusal: own_loopback::probe(THIS_PROGRAM.as_ref()).err(),
         })
     }
 }

@@ -7,7 +7,8 @@
 
 use std::fs;
 use std::io;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
@@ -107,21 +108,15 @@ fn has_capabilities() -> io::Result<bool> {
     Ok(effective.is_some_and(|mask| mask.trim().bytes().any(|digit| digit != b'0')))
 }
 
-/// Checks in another process that processes of this user can have such a loopback.
+/// Checks that a process of `program` can have such a loopback: starts one there, which prints its help.
 ///
 /// # Errors
-/// Returns why they cannot, with the fix if one is known.
-pub fn probe() -> Result<(), String> {
+/// Returns why none can, with the fix if one is known. Below qemu-user no program can be started at all.
+pub fn probe(program: &Path) -> Result<(), String> {
     use std::os::unix::process::CommandExt;
-    let mut command = Command::new("/");
-    let enter = || {
-        OwnLoopback::enter()?;
-        #[expect(unsafe_code, reason = "nothing of the parent is to be cleaned up here")]
-        // SAFETY: it ends the process at once.
-        unsafe {
-            libc::_exit(0)
-        }
-    };
+    let mut command = Command::new(program);
+    command.arg("--help").stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     #[expect(
         unsafe_code,
         reason = "what the closure does is only allowed with care"
@@ -129,7 +124,7 @@ pub fn probe() -> Result<(), String> {
     // SAFETY: between fork and exec it makes system calls and allocates, which the malloc of glibc and that of musl
     // 1.2 allow there. It takes no lock of this program.
     unsafe {
-        command.pre_exec(enter);
+        command.pre_exec(|| OwnLoopback::enter().map(|_| ()));
     }
     // A sandbox may end a process for such calls.
     let why = match command.status() {
@@ -199,9 +194,14 @@ mod tests {
     fn a_probe_leaves_this_process_where_it_is() {
         let network = || fs::read_link("/proc/self/ns/net").expect("namespaces");
         let before = network();
-        if let Err(reason) = probe() {
+        if let Err(reason) = probe("/bin/true".as_ref()) {
             assert!(!reason.is_empty());
         }
         assert_eq!(network(), before);
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_started_has_none() {
+        assert!(probe("/proc/self/status".as_ref()).is_err());
     }
 }

@@ -27,6 +27,7 @@ use crate::results::log::{Header, Run};
 use crate::results::row::Environment;
 use crate::sys::files::Root;
 use crate::sys::{own_loopback, reuseport_bpf};
+use crate::trial::spawned::THIS_PROGRAM;
 
 /// A sweep that can be run: host facts, plan and schedule.
 #[derive(Debug)]
@@ -287,7 +288,10 @@ impl<'a> Bench<'a> {
         let peer = peer.filter(|peer| peer.share == Share::All);
         let (steering_refusal, loopback_refusal) = match peer {
             Some(peer) => (peer.steering_refusal.clone(), peer.loopback_refusal.clone()),
-            None => (reuseport_bpf::probe().err(), own_loopback::probe().err()),
+            None => (
+                reuseport_bpf::probe().err(),
+                own_loopback::probe(THIS_PROGRAM.as_ref()).err(),
+            ),
         };
         Self {
             host,
