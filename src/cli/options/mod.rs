@@ -59,7 +59,7 @@ const FEWEST_ROUNDS: u32 = 6;
 /// rounds.
 const SHORT_WINDOW: Duration = Duration::from_millis(50);
 /// Default time limit of `--until`.
-const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
+pub const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 /// Shortest window. In a shorter one, opening and closing it would affect the result.
 const MIN_WINDOW: Duration = Duration::from_millis(1);
 

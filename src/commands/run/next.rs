@@ -1,6 +1,7 @@
 //! The steps that the closing lines of a run advise: whole commands wherever there is one.
 
 use crate::cli::as_typed;
+use crate::cli::options::DEFAULT_MAX_TIME;
 use crate::commands::session::outputs::Outputs;
 use crate::data::{Buffer, Workload};
 use crate::results::command_line::CommandLine;
@@ -83,7 +84,10 @@ fn step(fix: Fix, again: &Again, outputs: &Outputs) -> Vec<String> {
                 again.with("more time", &[("--max-time", limit)])
             }
             None => again.with(
-                &format!("until intervals are within +-{UNTIL}"),
+                &format!(
+                    "until intervals are within +-{UNTIL}, {} at most",
+                    duration::text(DEFAULT_MAX_TIME)
+                ),
                 &[("--until", UNTIL.to_owned())],
             ),
         },

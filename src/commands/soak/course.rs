@@ -195,10 +195,11 @@ impl Course {
                     // Over loopback, they are this host's.
                     News::Lost { .. } if self.header.to.is_none() => {}
                     News::Lost { asked, places } => {
-                        self.answered_ns = now_ns;
                         let (_, start) = self.started;
                         let asked = asked.saturating_duration_since(start);
                         let asked_ns = u64::try_from(asked.as_nanos()).unwrap_or(u64::MAX);
+                        // What was read before an event ended has not all of it, whenever it arrives.
+                        self.answered_ns = asked_ns;
                         for (place, packets) in places {
                             let counter = Counter::There(place.what.to_owned());
                             self.notes.count(asked_ns, counter, packets);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::choices::{Among, Choices, Labels, half_in_words, is_unknown, names, needs_spare_cpus};
 use super::commands::{at_a_given_rate, at_a_lower_rate, only_on_a_wire};
-use super::gain::{self, Gain};
+use super::gain::{self, Gain, ThanStd};
 use super::gains::Gains;
 use super::measure::{By, Measure};
 use super::{BoardRanking, Conditions, Earlier, engines};
@@ -12,6 +12,10 @@ use super::{table, technique};
 use crate::data::EngineName;
 use crate::results::row::Network;
 use crate::verdict::quality::Grade;
+
+/// Said where the gain of offload is not known.
+const WITHOUT_OFFLOAD: &str =
+    "Offload is left out: nothing cuts its trains here, as before a cable";
 
 /// The engines to use on one machine, with the evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,6 +128,8 @@ impl Answer {
             said.push(format!(
                 "No recommendation: {besides}only offload was measured, whose gain shows {where_shown}"
             ));
+        } else if !unknown.is_empty() {
+            said.push(WITHOUT_OFFLOAD.to_owned());
         }
         Self {
             said,
@@ -191,7 +197,7 @@ impl Answer {
 /// Returns the lines on what these engines surely gain over std, one for each. Empty: nothing.
 fn saves(gains: &[Gain], best: &Labels) -> Vec<String> {
     let gained = gains.iter().filter(|gain| {
-        let is_sure = ["faster", "sooner", "less"].contains(&gain.than_std);
+        let is_sure = matches!(gain.than_std, Some(ThanStd::Better(_)));
         is_sure && best.contains(gain.engine.as_str())
     });
     let gained: Vec<&Gain> = gained.collect();

@@ -1,7 +1,8 @@
 //! Numbers behind the answer, one line per engine, as a table row and as a sentence.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
+use super::measure::Measure;
 use crate::term::digits::signed;
 use crate::term::table::{Columns, Table};
 
@@ -21,9 +22,8 @@ pub struct Gain {
     pub value: String,
     /// Reach of the 95 % interval, in percent: half of the interval, or both sides. Empty if unknown.
     pub interval_text: String,
-    /// Comparison with std, such as `faster`, `slower` or `a tie`. `lossy` if the loss is too high for the value to
-    /// count.
-    pub than_std: &'static str,
+    /// Comparison with std. `None`: std, or std was not measured.
+    pub than_std: Option<ThanStd>,
     /// CPU time per datagram, as a ratio to std or in nanoseconds. Empty if unknown or not requested.
     pub cpu: String,
     /// Datagrams lost, in percent of the datagrams sent. Empty if unknown.
@@ -40,7 +40,9 @@ impl Gain {
             .word("at", |it| it.at.clone())
             .number(unit, |it| it.value.clone())
             .spare(1, "+-%", |it| it.interval_text.clone())
-            .spare(3, "verdict", |it| it.than_std.to_owned())
+            .spare(3, "verdict", |it| {
+                it.than_std.map_or_else(String::new, |it| it.to_string())
+            })
             .spare(2, "CPU time", |it| it.cpu.clone())
             .number("lost %", |it| it.lost_pct.clone())
             .known_of(gains);
@@ -71,8 +73,8 @@ impl Gain {
         let mut text = format!("{technique}: {engine} at {at}, {value} {unit}");
         let reach =
             (!interval_text.is_empty()).then(|| format!("{} %", signed(interval_text, "+-")));
-        let said = [reach.as_deref().unwrap_or_default(), than_std];
-        let said: Vec<&str> = said.into_iter().filter(|it| !it.is_empty()).collect();
+        let than_std = than_std.map(|it| it.to_string());
+        let said: Vec<String> = reach.into_iter().chain(than_std).collect();
         if !said.is_empty() {
             let _ = write!(text, " ({})", said.join(", "));
         }
@@ -86,7 +88,44 @@ impl Gain {
     }
 }
 
-/// Returns the gains of an engine in a few words: `gso>gro: 3.4 times std at 26 B, 3.0 at 1460 B; CPU time 0.32, 0.36`.
+/// How an engine compares with std by a measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThanStd {
+    /// Surely better by this measure.
+    Better(Measure),
+    /// Surely worse by this measure.
+    Worse(Measure),
+    /// Better by its own interval alone, not round by round.
+    Perhaps,
+    /// They differ by less than a choice needs.
+    Tie,
+    /// They may differ by more.
+    Unclear,
+    /// It lost too much for its value to count.
+    Lossy,
+    /// Its uncertainty is not known.
+    NoInterval,
+}
+
+impl fmt::Display for ThanStd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Better(Measure::Speed) => "faster",
+            Self::Better(Measure::RoundTrip) => "sooner",
+            Self::Better(Measure::Cpu) => "less",
+            Self::Worse(Measure::Speed) => "slower",
+            Self::Worse(Measure::RoundTrip) => "later",
+            Self::Worse(Measure::Cpu) => "more",
+            Self::Perhaps => "perhaps",
+            Self::Tie => "a tie",
+            Self::Unclear => "unclear",
+            Self::Lossy => "lossy",
+            Self::NoInterval => "no interval",
+        })
+    }
+}
+
+/// Returns the gains of an engine in a few words: `gso>gro: 3.4 times std at 26 B, 3.0 at 1460 B; 0.32, 0.36 of its CPU time`.
 pub(super) fn in_short(gains: &[&Gain]) -> String {
     let unit = |n: usize| if n == 0 { gains[n].unit } else { "" };
     let values = gains.iter().enumerate().map(|(n, gain)| {
@@ -98,7 +137,12 @@ pub(super) fn in_short(gains: &[&Gain]) -> String {
     let cpu: Vec<&str> = cpu.filter(|cpu| !cpu.is_empty()).collect();
     let mut text = format!("{}: {}", gains[0].engine, values.join(", "));
     if !cpu.is_empty() {
-        let _ = write!(text, "; CPU time {}", cpu.join(", "));
+        let cpu = cpu.join(", ");
+        let _ = if gains[0].than_std.is_some() {
+            write!(text, "; {cpu} of its CPU time")
+        } else {
+            write!(text, "; CPU time {cpu}")
+        };
     }
     text
 }

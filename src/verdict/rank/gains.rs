@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::choices::{NEEDED_PCT, is_clean, needs_spare_cpus};
-use super::gain::Gain;
+use super::gain::{Gain, ThanStd};
 use super::measure::{By, Measure, Unit};
 use super::technique::Technique;
 use super::{Averaged, BoardRanking, Conditions, RankedEngine, Standing};
@@ -122,7 +122,7 @@ impl<'a> Gains<'a> {
         } else {
             format!("{} of {} combinations", all.len(), found.len())
         };
-        (gain.interval_text, gain.than_std) = (String::new(), "");
+        (gain.interval_text, gain.than_std) = (String::new(), None);
         Some(gain)
     }
 
@@ -155,30 +155,22 @@ impl Standing {
         }
     }
 
-    /// Compares an engine with std. Empty for std, or if values are absolute, as std was not measured.
-    fn than_std(&self, place: &RankedEngine) -> &'static str {
+    /// Compares an engine with std. `None` for std, or if values are absolute, as std was not measured.
+    fn than_std(&self, place: &RankedEngine) -> Option<ThanStd> {
         if !is_clean(place) {
-            return "lossy";
+            return Some(ThanStd::Lossy);
         }
-        if place.is_std() {
-            return "";
+        if place.is_std() || self.unit == Unit::Absolute {
+            return None;
         }
-        if self.unit == Unit::Absolute {
-            return "";
-        }
-        let (better, worse) = match self.measure {
-            Measure::Speed => ("faster", "slower"),
-            Measure::RoundTrip => ("sooner", "later"),
-            Measure::Cpu => ("less", "more"),
-        };
-        match self.surely_other_than_std(place) {
-            _ if !place.reading.has_error() => "no interval",
-            Some(true) => better,
-            Some(false) => worse,
-            None if self.is_beyond_std(&place.reading, true) => "perhaps",
-            None if self.apart_from_std_pct(place) > NEEDED_PCT => "unclear",
-            None => "a tie",
-        }
+        Some(match self.surely_other_than_std(place) {
+            _ if !place.reading.has_error() => ThanStd::NoInterval,
+            Some(true) => ThanStd::Better(self.measure),
+            Some(false) => ThanStd::Worse(self.measure),
+            None if self.is_beyond_std(&place.reading, true) => ThanStd::Perhaps,
+            None if self.apart_from_std_pct(place) > NEEDED_PCT => ThanStd::Unclear,
+            None => ThanStd::Tie,
+        })
     }
 }
 

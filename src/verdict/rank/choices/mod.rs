@@ -365,7 +365,7 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// Reduces tied engines to those that surely need the least CPU time under each of these conditions.
+    /// Reduces tied engines to those that need the least CPU time under each of these conditions, or nearly the least.
     fn cheapest(
         self,
         board: &'a BoardRanking,
@@ -379,7 +379,13 @@ impl<'a> Best<'a> {
                 .collect();
             let standing = averaged.standing.of_these(&places);
             let name = |place: &RankedEngine| self.engines.get(place.label.as_str()).copied();
-            Some(standing.leaders().filter_map(name).collect())
+            Some(
+                standing
+                    .leaders()
+                    .chain(near(&standing))
+                    .filter_map(name)
+                    .collect(),
+            )
         });
         // Conditions without CPU times do not restrict the others.
         let each: Vec<Labels> = each.flatten().collect();
@@ -502,11 +508,10 @@ fn outcome<'a>(
             spread: Spread::Apart(apart),
             beat_std,
         }),
-        _ if averaged.standing.measure == Measure::RoundTrip => {
+        _ => {
             let near = near(&standing).filter_map(label);
             Outcome::Best(Best::new(engines.into_iter().chain(near).collect()))
         }
-        _ => Outcome::Best(Best::new(engines)),
     };
     Some(outcome.unless_overrun(board, averaged.conditions, among))
 }
@@ -519,13 +524,14 @@ fn apart_pct(places: &[&RankedEngine]) -> f64 {
     apart.fold(0.0, f64::max)
 }
 
-/// Returns the engines that surely differ from the best by less than a choice needs: from one run to the next, medians
-/// of quiet windows move by that much, and so does the rate that a load is a share of.
+/// Returns the engines that surely differ from the best by less than a choice needs: from one run to the next, they
+/// differ by that much.
 fn near(standing: &Standing) -> impl Iterator<Item = &RankedEngine> {
-    let best = standing.places[0].reading;
+    let best = standing.places.first().map(|place| place.reading);
     let others = standing.places.iter().filter(|it| !it.is_first());
     others.filter(move |place| {
-        place.place.is_some() && best.apart_at_most_pct(&place.reading, RISK) <= NEEDED_PCT
+        let is_near = |best: Reading| best.apart_at_most_pct(&place.reading, RISK) <= NEEDED_PCT;
+        place.place.is_some() && best.is_some_and(is_near)
     })
 }
 

@@ -22,6 +22,9 @@ const MOST_LISTED: usize = 4;
 /// the next run.
 const MOST_TAIL_PCT: f64 = 20.0;
 
+/// Widest spread that is said, in percent: a wider one is no longer symmetric.
+const MOST_APART_PCT: f64 = 99.0;
+
 /// The labels of some conditions, and what is said of all of them.
 type Said<'a, T> = (Vec<&'a str>, T);
 
@@ -53,11 +56,10 @@ impl<'a> Choices<'a> {
         Some(format!("{place} {engines}{besides}{by}: {verb} {best}"))
     }
 
-    /// Names the engines that were to choose from, or those that were not, unless all were.
+    /// Names the sender whose receivers were to choose from, unless all engines were.
     fn besides(&self) -> String {
         match self.among {
             Among::ReceiversOf(sender) => format!(" with sender {sender}"),
-            Among::AllKnown if self.is_without_offload() => " besides offload".to_owned(),
             Among::AllKnown => String::new(),
         }
     }
@@ -89,14 +91,6 @@ impl<'a> Choices<'a> {
             .chain(lines)
             .chain(self.better())
             .collect()
-    }
-
-    fn is_without_offload(&self) -> bool {
-        let mut places = self
-            .board
-            .averaged_by(self.measure)
-            .flat_map(|one| &one.standing.places);
-        places.any(|place| super::is_unknown(self.board, place))
     }
 
     /// Names the engines, with the reason for the choice among equally good ones.
@@ -245,20 +239,18 @@ impl<'a> Choices<'a> {
         let engines = names(&noisy.engines, "and");
         let pct = half_in_words(noisy.spread.pct());
         let spread = match noisy.spread {
+            Spread::Apart(most) if most > MOST_APART_PCT => "perhaps far apart".to_owned(),
             Spread::Apart(_) => format!("up to {pct} apart"),
             Spread::Wide(_) => format!("+-{pct} {}", self.board.reach_of_intervals()),
         };
-        let needed = format!("{spread}, {NEEDED_PCT} % needed");
         let has_std = noisy.engines.contains(EngineName::REFERENCE.as_str());
         if noisy.beat_std == noisy.engines {
-            format!("{engines} beat std, too noisy to say which is the best ({needed})")
+            format!("{engines} beat std, too noisy to say which is the best ({spread})")
         } else if has_std && !noisy.beat_std.is_empty() {
             let better = names(&noisy.beat_std, "or");
-            format!(
-                "Perhaps {better}: too few rounds to be sure that std is not as good; measure more (--rounds)"
-            )
+            format!("Perhaps {better}, or std is as good: measure more (--rounds)")
         } else {
-            format!("Too noisy to say which is the best: {engines} ({needed})")
+            format!("Too noisy to say which is the best: {engines} ({spread})")
         }
     }
 
@@ -285,8 +277,7 @@ impl<'a> Choices<'a> {
                 )
             }
             Outcome::Full(full) => format!(
-                "each fills the queue of the sender's interface at {:.0} Mb/s; CPU times tell them apart, at a rate that it \
-                 takes",
+                "each fills the queue of the sender's interface at {:.0} Mb/s; compare their CPU times at a lower rate",
                 full.mbps
             ),
             Outcome::Unsure => {
@@ -391,7 +382,7 @@ fn with_loss(place: &RankedEngine) -> String {
 /// Formats half of an interval, in percent. A wide one is no longer symmetric.
 pub(in crate::verdict::rank) fn half_in_words(pct: f64) -> String {
     match pct {
-        _ if pct > 99.0 => "99 % or more".to_owned(),
+        _ if pct > MOST_APART_PCT => "99 % or more".to_owned(),
         _ if pct < 10.0 => format!("{pct:.1} %"),
         _ => format!("{pct:.0} %"),
     }
