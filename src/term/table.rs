@@ -77,8 +77,11 @@ impl<'a, R> Columns<'a, R> {
     }
 
     /// Removes columns whose cells are empty in all rows.
-    pub fn known_of(mut self, rows: &[R]) -> Self {
-        let is_known = |it: &Column<R>| rows.iter().any(|row| !(it.cell)(row).is_empty());
+    pub fn known_of(mut self, rows: impl IntoIterator<Item: Borrow<R>> + Clone) -> Self {
+        let is_known = |it: &Column<R>| {
+            let mut rows = rows.clone().into_iter();
+            rows.any(|row| !(it.cell)(row.borrow()).is_empty())
+        };
         self.0.retain(is_known);
         self
     }

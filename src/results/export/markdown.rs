@@ -52,7 +52,7 @@ fn of_machine(rows: &[Row]) -> String {
         let _ = writeln!(text, "\n### {}\n", escaped(&heading));
         cells(
             &mut text,
-            &table::columns(block[0]).table(block.iter().copied()),
+            &table::columns(block).table(block.iter().copied()),
         );
     }
     for rows in measured.chunk_by(|one, other| one.workload == other.workload) {
@@ -140,7 +140,7 @@ mod tests {
         for line in lines {
             assert_eq!(
                 line.matches(" |").count(),
-                table::columns(&rows[0]).cells(&rows[0]).len(),
+                table::columns(&[&rows[0]]).cells(&rows[0]).len(),
                 "{line}"
             );
         }

@@ -1,9 +1,10 @@
 //! Properties of a row that follow from its columns: label, block, loss place.
 
 use super::derived::move_estimates;
-use super::{Row, Throttled};
+use super::{Row, Throttled, Warning};
 use crate::data::BlockKey;
 use crate::is_debug;
+use crate::plan::PlanWarning;
 
 impl Row {
     /// Returns the label that distinguishes the row within its block, without the connection: see
@@ -34,6 +35,20 @@ impl Row {
     pub fn lost_cpu_time(&self) -> bool {
         let disturbed = self.disturbed_windows;
         disturbed.is_some_and(|windows| move_estimates(windows, self.counted_windows()))
+    }
+
+    /// Returns whether both ends of a wire had the same CPU.
+    pub fn shares_cpu(&self) -> bool {
+        let mut warnings = self.warnings.iter();
+        warnings.any(|it| matches!(it, Warning::Plan(PlanWarning::BothEndsShareCpu { .. })))
+    }
+
+    /// Returns why trains stay whole over loopback, and what to do. `None`: they are cut, or are to stay whole.
+    pub fn why_trains_stay_whole(&self) -> Option<&str> {
+        self.warnings.iter().find_map(|warning| match warning {
+            Warning::Plan(PlanWarning::WholeTrains { reason }) => Some(reason.as_str()),
+            _ => None,
+        })
     }
 
     /// Returns whether the program was a debug build, which is slower.

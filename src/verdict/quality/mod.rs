@@ -224,10 +224,10 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     let apart = DOUBTS[0].fix;
     let apart = (count(&DOUBTS[0]) > 0).then_some(apart);
     let is_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
-    // Whatever disturbed a case may be why intervals are wide. Of equal ones, the first is the gravest.
+    // What disturbed few cases is not why half of the intervals are wide. Of equal ones, the first is the gravest.
     let doubts = DOUBTS[1..]
         .iter()
-        .filter(|doubt| 4 * count(doubt) > cases.len() || (is_wide && count(doubt) > 0));
+        .filter(|doubt| 4 * count(doubt) > cases.len());
     let worst = doubts.rev().max_by_key(|doubt| count(doubt));
     let is_poor = grade == Grade::Poor;
     // What fails once fails again.
@@ -280,16 +280,22 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
         (_, 1) => Some(what),
         (count, all) => Some(format!("{what} ({count} of {all} cases)")),
     };
-    let doubts = DOUBTS.iter();
-    let mut doubts: Vec<(usize, String)> = doubts
-        .map(|doubt| (count(&|row| doubt.is_of(row)), doubt.in_words(cases)))
-        .collect();
-    doubts.push((count(&has_none), "no interval".to_owned()));
+    // What disturbed few cases says less than the width of all intervals.
+    let leads = |doubt: &Doubt, count: usize| doubt.fix != STOP || 4 * count > cases.len();
+    let doubts = DOUBTS.iter().map(|doubt| {
+        let count = count(&|row| doubt.is_of(row));
+        (leads(doubt, count), (count, doubt.in_words(cases)))
+    });
+    let mut doubts: Vec<_> = doubts.collect();
+    doubts.push((true, (count(&has_none), "no interval".to_owned())));
     // The setup holds for all cases alike: it says less than what disturbed some.
     let setup = doubts.remove(OF_SETUP - 1);
-    doubts.sort_by_key(|(count, _)| Reverse(*count));
+    doubts.sort_by_key(|(_, (count, _))| Reverse(*count));
     doubts.push(setup);
-    let mut doubts = doubts.into_iter().filter_map(with_count);
+    let doubts = doubts.into_iter();
+    let doubts = doubts.filter_map(|(leads, said)| Some((leads, with_count(said)?)));
+    let mut doubts = doubts.peekable();
+    let leading = doubts.next_if(|(leads, _)| *leads);
     let is_too_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
     let (half, intervals) = match cases.len() {
         1 => ("interval", "interval"),
@@ -302,12 +308,13 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     });
     let not_at_full_speed = |row: &Row| !is_at_full_speed(row);
     let first = [
-        doubts.next(),
+        leading.map(|(_, said)| said),
         too_wide,
         loss(cases, not_at_full_speed, "though not at full speed"),
         wide.flatten(),
     ];
-    first.into_iter().flatten().chain(doubts).collect()
+    let others = doubts.map(|(_, said)| said);
+    first.into_iter().flatten().chain(others).collect()
 }
 
 #[cfg(test)]

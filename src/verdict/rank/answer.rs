@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::bursts;
 use super::choices::{Among, Choices, Labels, half_in_words, is_unknown, names, needs_spare_cpus};
 use super::commands::{at_a_given_rate, at_a_lower_rate, only_on_a_wire};
 use super::gain::{self, Gain, ThanStd};
@@ -12,10 +13,6 @@ use super::{table, technique};
 use crate::data::EngineName;
 use crate::results::row::Network;
 use crate::verdict::quality::Grade;
-
-/// Said where the gain of offload is not known.
-const WITHOUT_OFFLOAD: &str =
-    "Offload is left out: nothing cuts its trains here, as before a cable";
 
 /// The engines to use on one machine, with the evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,11 +126,18 @@ impl Answer {
                 "No recommendation: {besides}only offload was measured, whose gain shows {where_shown}"
             ));
         } else if !unknown.is_empty() {
-            said.push(WITHOUT_OFFLOAD.to_owned());
+            let why = board.whole_trains.as_ref();
+            let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+            said.push(format!(
+                "Offload is left out: nothing cuts its trains here{why}"
+            ));
         }
         Self {
             said,
-            saves: saves(&gains, &best(&lists)),
+            saves: saves(&gains, &best(&lists))
+                .into_iter()
+                .chain(bursts::in_words(board, &best(&lists)))
+                .collect(),
             reach: Vec::from_iter(intervals(board, &best(&lists), &gains)),
             hints: remarks(board, &lists, &told),
             next,
@@ -256,7 +260,7 @@ fn said_by(choices: &[Choices], engines: usize) -> Vec<String> {
         return Vec::new();
     };
     // What was sent in vain to a full queue is in the CPU times.
-    let is_full = first.to_compare_at_a_rate().is_some();
+    let is_full = first.fills_a_queue();
     let others = others.iter().filter(|_| !is_full);
     let others = others.filter(|it| it.engines() != first.engines());
     let headline = first.headline(engines).into_iter();

@@ -90,12 +90,18 @@ impl<'a> EligibleRows<'a> {
     }
 
     /// Removes groups that have only the reference. If only unconnected cases were requested, the reference is
-    /// measured on connected sockets all the same, and has no rival in its group.
+    /// measured on connected sockets all the same, and has no rival in its group. If it was measured alone, it stays.
     fn leave_out_lone_references(&mut self) {
+        let has_rival = |engines: &Engines| {
+            let mut rows = engines.values().flatten();
+            rows.any(|row| !row.is_reference())
+        };
+        if !self.groups.values().any(has_rival) {
+            return;
+        }
         let mut lone = 0;
         self.groups.retain(|_, engines| {
-            let mut rows = engines.values().flatten();
-            let has_rival = rows.any(|row| !row.is_reference());
+            let has_rival = has_rival(engines);
             lone += if has_rival { 0 } else { count(engines) };
             has_rival
         });

@@ -29,6 +29,9 @@ pub(super) struct Reached {
     pub(super) pps: f64,
     /// Payload received, in Mb/s.
     pub(super) mbps: f64,
+    /// CPU time of the senders and of the receivers per datagram, in nanoseconds. `None`: both ends shared a CPU, or it is
+    /// not known.
+    ns: Option<[f64; 2]>,
 }
 
 /// What is known of engines, by conditions and label.
@@ -52,8 +55,13 @@ impl Reached {
         row.direction?;
         let pps = row.received_pps?;
         let limit = full_link(row).or_else(|| full_queue(row).then_some(Limit::Queue));
+        let ns = row
+            .sender_cpu_ns_per_packet
+            .zip(row.receiver_cpu_ns_per_packet);
+        let ns = ns.filter(|_| !row.shares_cpu());
         Some(Self {
             limit: limit.or_else(|| had_time(row).then_some(Limit::Path)),
+            ns: ns.map(|(tx, rx)| [tx, rx]),
             cpus: 1e-9 * row.cpu_ns_per_packet? * pps,
             pps,
             mbps: row.received_mbps?,
@@ -100,6 +108,9 @@ fn full_link(row: &Row) -> Option<Limit> {
 
 /// Returns whether no thread of either end needed a whole CPU: each waited for something between them.
 fn had_time(row: &Row) -> bool {
+    if row.shares_cpu() {
+        return false;
+    }
     let share = |ns: Option<f64>, pps: Option<f64>, threads: usize| {
         Some(1e-9 * ns? * pps? / (threads as f64) < SPARE)
     };
@@ -115,7 +126,10 @@ fn had_time(row: &Row) -> bool {
 /// Says what kept all of these from being faster. `None`: not the same kept them, or it is not known.
 pub(super) fn in_words(all: &[Reached]) -> Option<String> {
     let limits: Option<Vec<Limit>> = all.iter().map(|one| one.limit).collect();
-    let limits = limits.filter(|limits| !limits.is_empty())?;
+    let Some(limits) = limits.filter(|limits| !limits.is_empty()) else {
+        let text = "the path is full, all reach the same rate whatever CPU time they take";
+        return is_same_whatever_cpu(all).then(|| text.to_owned());
+    };
     let links = limits.iter().map(|limit| match limit {
         Limit::Link { mbps, pct } => Some((*mbps, *pct)),
         Limit::Queue | Limit::Path => None,
@@ -137,12 +151,32 @@ const SAME: f64 = 1.05;
 /// say nothing of engines.
 pub(super) fn is_full_path(all: &[Reached]) -> bool {
     let is_path = |one: &Reached| one.limit.is_some_and(|limit| limit != Limit::Queue);
-    let rates = || all.iter().map(|one| one.pps);
-    let (least, most) = (rates().reduce(f64::min), rates().reduce(f64::max));
-    let is_same = least
-        .zip(most)
-        .is_some_and(|(least, most)| most <= SAME * least);
-    all.len() > 1 && all.iter().all(is_path) && is_same
+    let is_same = most_over_least(all.iter().map(|one| one.pps)) <= SAME;
+    all.len() > 1 && is_same && all.iter().all(is_path) || is_same_whatever_cpu(all)
+}
+
+/// Returns whether all reach the same rate although CPU times differ at both ends: a CPU would keep each of them at another
+/// rate.
+fn is_same_whatever_cpu(all: &[Reached]) -> bool {
+    /// Ratio of rates that only one cause explains, and of CPU times that are not the same.
+    const EQUAL: f64 = 1.02;
+    const OTHER: f64 = 1.1;
+    let ns: Option<Vec<[f64; 2]>> = all.iter().map(|one| one.ns).collect();
+    let is_queue = |one: &Reached| one.limit == Some(Limit::Queue);
+    let Some(ns) = ns.filter(|_| !all.iter().any(is_queue)) else {
+        return false;
+    };
+    let differs = |end: usize| most_over_least(ns.iter().map(|ns| ns[end])) >= OTHER;
+    all.len() > 2
+        && most_over_least(all.iter().map(|one| one.pps)) <= EQUAL
+        && differs(0)
+        && differs(1)
+}
+
+/// Returns the ratio of the largest to the smallest value. 1 without values.
+fn most_over_least(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let (least, most) = (values.clone().reduce(f64::min), values.reduce(f64::max));
+    most.zip(least).map_or(1.0, |(most, least)| most / least)
 }
 
 /// The rate with which every engine fills the queue of the sender's interface.
@@ -172,8 +206,9 @@ impl FullQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::row::NicText;
+    use crate::plan::PlanWarning;
     use crate::results::row::tests::row_of_a_wire;
+    use crate::results::row::{NicText, Warning};
 
     /// Returns a row of 1460 B over a link of this speed, whose threads took this share of a CPU each.
     fn row(mbps: Option<u32>, pps: f64, share: f64) -> Row {
@@ -231,6 +266,30 @@ mod tests {
         assert!(is_full_path(&[at(10_000.0), at(10_400.0)]));
         assert!(!is_full_path(&[at(10_000.0), at(10_600.0)]));
         assert!(!is_full_path(&mixed));
+    }
+
+    #[test]
+    fn engines_of_the_same_rate_whose_cpu_times_differ_fill_the_path() {
+        let reached = |pps, share| Reached::of(&row(None, pps, share)).expect("a wire");
+        let busy = [(10_000.0, 1.0), (10_100.0, 0.92), (10_050.0, 0.98)];
+        let all = |of: [(f64, f64); 3]| of.map(|(pps, share)| reached(pps, share));
+        assert!(!is_full_path(&all(busy)), "a CPU may keep each of them");
+        let cheap = [busy[0], busy[1], (10_050.0, 0.5)];
+        assert!(is_full_path(&all(cheap)));
+        let text = in_words(&all(cheap)).expect("full");
+        assert!(text.contains("whatever CPU time"), "{text}");
+        assert!(!is_full_path(&all([cheap[0], cheap[1], (10_400.0, 0.5)])));
+        let shared = Row {
+            warnings: vec![Warning::Plan(PlanWarning::BothEndsShareCpu { cpu: 1 })],
+            ..row(None, 10_050.0, 0.5)
+        };
+        let shared = Reached::of(&shared).expect("a wire");
+        assert_eq!(shared.limit, None, "they waited for each other");
+        assert!(!is_full_path(&[
+            reached(10_000.0, 1.0),
+            reached(10_100.0, 0.92),
+            shared
+        ]));
     }
 
     #[test]

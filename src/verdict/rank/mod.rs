@@ -13,6 +13,7 @@
 
 mod answer;
 mod averaged;
+mod bursts;
 mod choices;
 mod circumstances;
 mod commands;
@@ -33,6 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::answer::Answer;
 pub use self::averaged::{Averaged, Conditions};
+use self::bursts::Gaps;
 use self::circumstances::Circumstances;
 use self::eligible::EligibleRows;
 use self::eligible::{Overloaded, Tails};
@@ -107,6 +109,10 @@ pub struct BoardRanking {
     tails: Tails,
     /// What is known of engines between two hosts: what kept them from being faster, and the CPUs that they took.
     reached: AllReached,
+    /// The time between two datagrams of engines that send at a given rate.
+    gaps: Gaps,
+    /// Why loopback cuts no trains here. `None`: it does, it was not to, or it is not known.
+    whole_trains: Option<String>,
     /// Facts about the rows with round trips, which the advice names. `None` for throughput.
     circumstances: Option<Circumstances>,
     /// The quality of the rows.
@@ -170,6 +176,10 @@ impl BoardRanking {
             other_options: OtherOptions::of(eligible.rows().map(|row| &row.case)),
             is_virtual: rows.iter().any(|(row, _)| !row.virtualization.is_empty()),
             reached: Reached::of_all(eligible.rows()),
+            gaps: bursts::gaps(eligible.rows()),
+            whole_trains: rows
+                .iter()
+                .find_map(|(row, _)| row.why_trains_stay_whole().map(str::to_owned)),
             overloaded: eligible.overloaded.clone(),
             tails: eligible.tails.clone(),
             circumstances,

@@ -114,15 +114,7 @@ fn fastest(
         let _ = write!(text, " ({mbits:.0} Mb/s)");
     }
     text += so_far;
-    let low = reach(search).0;
-    let ties = found.iter().filter(|(other, of_other)| {
-        let is_slower = low.zip(reach(of_other).1);
-        other.case != case.case
-            && names.own(&other.case) == names.own(&case.case)
-            // An interval without this end reaches everything.
-            && is_slower.is_none_or(|(low, high)| high >= low)
-    });
-    let ties: Vec<String> = ties.map(|(other, _)| other.case.label()).collect();
+    let ties = ties(&names, found, (case, search));
     if !ties.is_empty() {
         let _ = write!(text, "; may be as fast: {}", ties.join(", "));
     }
@@ -139,6 +131,44 @@ fn fastest(
         let _ = write!(text, "; limit: {limit}");
     }
     text
+}
+
+/// Returns the cases at the settings of this one that are not slower for sure.
+fn ties(
+    names: &Names,
+    found: &[(&Searched, &Lossless)],
+    (case, search): (&Searched, &Lossless),
+) -> Vec<String> {
+    let low = reach(search).0;
+    let ties = found.iter().filter(|(other, of_other)| {
+        let is_slower = low.zip(reach(of_other).1);
+        other.case != case.case
+            && names.own(&other.case) == names.own(&case.case)
+            // An interval without this end reaches everything.
+            && is_slower.is_none_or(|(low, high)| high >= low)
+    });
+    ties.map(|(other, _)| other.case.label()).collect()
+}
+
+/// Returns the lines that compare the CPU times of cases between two hosts that may be equally fast, at a rate that all
+/// of them bear. Empty: there are none.
+fn by_cpu_time(record: &Record, names: &Names) -> Vec<String> {
+    let found: Vec<_> = cases(record)
+        .filter(|(_, search)| search.found().load.is_some())
+        .collect();
+    let rates = found.iter().filter_map(|(_, search)| search.found().load);
+    let are_tied = |&case: &(&Searched, &Lossless)| {
+        !case.0.case.is_rr() && !ties(names, &found, case).is_empty()
+    };
+    let least = rates.min().filter(|_| record.header().wire.is_some());
+    let Some(least) = least.filter(|_| found.iter().any(are_tied)) else {
+        return Vec::new();
+    };
+    let rate = (least - least / 10).max(1);
+    vec![
+        "CPU times at a rate that all bear:".to_owned(),
+        CommandLine(&record.header().run.command_line).sweep_at(rate),
+    ]
 }
 
 /// Returns the interval or, where it has no end, the lowest rate that lost and the highest that passed.
@@ -175,6 +205,9 @@ fn quality_and_next(record: &Record, names: &Names) -> String {
     // The command that resumes an interrupted search follows, and is its only next step.
     if !record.is_interrupted() {
         let mut fixes = quality::next(record, grades.iter().map(|(quality, _)| quality));
+        if fixes.is_empty() {
+            fixes.extend(by_cpu_time(record, names));
+        }
         fixes.extend(over_a_cable(record));
         labelled(&mut text, "next", fixes);
     }

@@ -9,7 +9,7 @@ use crate::term::table::Columns;
 type Interval = fn(&Row) -> [Option<f64>; 3];
 
 /// Returns the table columns for rows of this row's workload.
-pub(in crate::results::export) fn columns(row: &Row) -> Columns<'static, Row> {
+pub(super) fn columns(row: &Row) -> Columns<'static, Row> {
     let columns = Columns::<Row>::default()
         .word("engine", Row::label)
         .word("conn", |row| row.connection.short().to_owned());
@@ -24,10 +24,14 @@ pub(in crate::results::export) fn columns(row: &Row) -> Columns<'static, Row> {
             .spare(3, "kreq/s", |row| number(thousands(row.received_pps), 1))
             .spare(1, "cpu ns", cpu_ns),
         // CPU times of different hosts cannot be added up.
-        Workload::Flood if row.direction.is_some() => {
-            each_side(throughput(columns).number("lost at", lost_at))
-        }
-        Workload::Flood => each_side(throughput(columns)).number("cpu ns", cpu_ns),
+        Workload::Flood if row.direction.is_some() => throughput(columns)
+            .number("lost at", lost_at)
+            .number("tx ns", tx_ns)
+            .number("rx ns", rx_ns),
+        Workload::Flood => throughput(columns)
+            .spare(1, "tx ns", tx_ns)
+            .spare(2, "rx ns", rx_ns)
+            .number("cpu ns", cpu_ns),
         Workload::Bidir => throughput(columns)
             .number("vs half", |row| estimate(to_half(row), 3))
             .spare(5, "+-%", reach(to_half))
@@ -59,11 +63,12 @@ fn throughput(columns: Columns<'static, Row>) -> Columns<'static, Row> {
         .number("loss %", |row| number(row.loss_pct, 2))
 }
 
-/// Adds columns for the CPU time of senders and receivers.
-fn each_side(columns: Columns<'static, Row>) -> Columns<'static, Row> {
-    columns
-        .spare(1, "tx ns", |row| number(row.sender_cpu_ns_per_packet, 0))
-        .spare(2, "rx ns", |row| number(row.receiver_cpu_ns_per_packet, 0))
+fn tx_ns(row: &Row) -> String {
+    number(row.sender_cpu_ns_per_packet, 0)
+}
+
+fn rx_ns(row: &Row) -> String {
+    number(row.receiver_cpu_ns_per_packet, 0)
 }
 
 fn cpu_ns(row: &Row) -> String {

@@ -5,7 +5,7 @@ mod layout;
 
 use std::collections::BTreeMap;
 
-pub(super) use self::layout::{columns, legend};
+pub(super) use self::layout::legend;
 pub use self::layout::{count, estimate, interval_text, number, thousands};
 use crate::results::row::{Load, Reason, Row, Status};
 use crate::term::escape;
@@ -26,10 +26,7 @@ pub fn draw(rows: &[Row], width: u16) -> String {
         text += &latency::table(&loaded).draw(width.into());
     }
     for rows in measured(&others).chunk_by(|one, other| one.workload == other.workload) {
-        // Only some rows may have energies.
-        let has_energy = |row: &&&Row| row.energy_nj_per_packet.is_some();
-        let richest = rows.iter().find(has_energy).unwrap_or(&rows[0]);
-        let columns = columns(richest);
+        let columns = columns(rows);
         let mut table = columns.empty();
         for block in rows.chunk_by(|one, other| one.block() == other.block()) {
             table.text(format!("-- {}", block_in_words(block[0])));
@@ -37,15 +34,26 @@ pub fn draw(rows: &[Row], width: u16) -> String {
                 table.row(columns.cells(row));
             }
         }
-        if richest.energy_nj_per_packet.is_some() {
+        if let Some(row) = rows.iter().find(|row| has_energy(row)) {
             table.text(format!(
                 "nJ: energy above the idle power, per datagram received, by {}.",
-                richest.power_meter
+                row.power_meter
             ));
         }
         text += &table.draw(width.into());
     }
     text + &below(&escaped, width)
+}
+
+/// Returns the columns of the table of these rows, which have the same workload: those with a value in any row.
+pub(super) fn columns(rows: &[&Row]) -> Columns<'static, Row> {
+    // Only some rows may have energies.
+    let richest = rows.iter().find(|row| has_energy(row)).unwrap_or(&rows[0]);
+    layout::columns(richest).known_of(rows.iter().copied())
+}
+
+fn has_energy(row: &Row) -> bool {
+    row.energy_nj_per_packet.is_some()
 }
 
 /// Explains the columns of the table of these rows.

@@ -25,6 +25,8 @@ struct Choice<'a> {
     label: &'a str,
     conditions: Conditions,
     outcome: Outcome<'a>,
+    /// The rate at which all engines fill the path, in datagrams per second. `None`: they do not.
+    full_pps: Option<f64>,
     /// Cases that did not answer the requests of this load.
     overloaded: Vec<&'a Overloaded>,
 }
@@ -132,12 +134,12 @@ impl<'a> Choices<'a> {
     ) -> Self {
         let mut unsure = Labels::new();
         let choice = |(&conditions, label): (&Conditions, &'a String)| {
-            let outcome = match board.average(measure, conditions) {
+            let (outcome, full_pps) = match board.average(measure, conditions) {
                 Some(averaged) => match full(board, averaged, among) {
-                    Some(full) => full,
-                    None => outcome(board, averaged, among, &mut unsure)?,
+                    Some((full, pps)) => (full, Some(pps)),
+                    None => (outcome(board, averaged, among, &mut unsure)?, None),
                 },
-                None if measure == Measure::RoundTrip => Outcome::Nobody,
+                None if measure == Measure::RoundTrip => (Outcome::Nobody, None),
                 None => return None,
             };
             let overloaded = board.overloaded.iter();
@@ -145,6 +147,7 @@ impl<'a> Choices<'a> {
                 label: label.as_str(),
                 conditions,
                 outcome,
+                full_pps,
                 overloaded: overloaded
                     .filter(|one| one.conditions == conditions)
                     .collect(),
@@ -254,10 +257,7 @@ impl<'a> Choices<'a> {
     pub(super) fn to_compare_at_a_rate(&self) -> Option<(u64, Labels<'a>)> {
         /// Part of the full rate.
         const PART: f64 = 0.9;
-        let full = self.each.iter().filter_map(|choice| match &choice.outcome {
-            Outcome::Full(full) => Some(full.pps),
-            _ => None,
-        });
+        let full = self.each.iter().filter_map(|choice| choice.full_pps);
         let least = full.min_by(f64::total_cmp)?;
         let averaged = self.board.averaged_by(self.measure);
         let all = averaged.flat_map(|averaged| &averaged.standing.places);
@@ -269,6 +269,12 @@ impl<'a> Choices<'a> {
         )]
         let rate = (PART * least) as u64;
         Some((rate, known.map(|place| place.label.as_str()).collect()))
+    }
+
+    /// Returns whether engines fill the queue of the sender's interface somewhere.
+    pub(super) fn fills_a_queue(&self) -> bool {
+        let mut each = self.each.iter();
+        each.any(|choice| matches!(choice.outcome, Outcome::Full(_)))
     }
 
     /// Returns the engines that lost least where all lost too much, those that overran their receivers, and those that
@@ -425,9 +431,13 @@ fn most_lost_pct(place: &RankedEngine) -> f64 {
     place.loss_pct.map_or(0.0, |(_, most)| most)
 }
 
-/// Returns the outcome where every engine that may be recommended fills the path, and all reach the same rate. `None`: not
-/// every one does.
-fn full<'a>(board: &BoardRanking, averaged: &'a Averaged, among: Among) -> Option<Outcome<'a>> {
+/// Returns the outcome where every engine that may be recommended fills the path and all reach the same rate, with that
+/// rate in datagrams per second. `None`: not every one does.
+fn full<'a>(
+    board: &BoardRanking,
+    averaged: &'a Averaged,
+    among: Among,
+) -> Option<(Outcome<'a>, f64)> {
     if averaged.standing.measure != Measure::Speed {
         return None;
     }
@@ -440,9 +450,10 @@ fn full<'a>(board: &BoardRanking, averaged: &'a Averaged, among: Among) -> Optio
     let reached: Vec<Reached> = reached.collect::<Option<_>>()?;
     if places.iter().all(|place| is_clean(place)) && limit::is_full_path(&reached) {
         let all = places.iter().map(|place| place.label.as_str());
-        return Some(Outcome::Best(Best::new(all.collect())));
+        let least = reached.iter().map(|one| one.pps).reduce(f64::min)?;
+        return Some((Outcome::Best(Best::new(all.collect())), least));
     }
-    FullQueue::of(&reached).map(Outcome::Full)
+    FullQueue::of(&reached).map(|full| (Outcome::Full(full), full.pps))
 }
 
 /// Chooses among engines under the same conditions, and adds better engines without an interval to `unsure`. `None` if

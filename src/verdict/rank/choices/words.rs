@@ -277,7 +277,7 @@ impl<'a> Choices<'a> {
                 )
             }
             Outcome::Full(full) => format!(
-                "each fills the queue of the sender's interface at {:.0} Mb/s; compare their CPU times at a lower rate",
+                "the queue of the sender's interface is full at {:.0} Mb/s: compare CPU times at a lower rate",
                 full.mbps
             ),
             Outcome::Unsure => {
