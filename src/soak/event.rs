@@ -199,6 +199,12 @@ impl Event {
             }
             Place::FarEnd if self.is_full => match self.dropped_at_its_socket() {
                 Some(place) => format!("at {host}: {}", place.what),
+                // A program that runs, however slowly, would have answered.
+                None if self.kind == Kind::Silence => {
+                    format!(
+                        "at {host}: its program did not read, until its receive buffer was full"
+                    )
+                }
                 None => format!("at {host}: its program's receive buffer was full"),
             },
             Place::FarEnd => format!("at {host}: its program did not answer"),

@@ -290,7 +290,7 @@ mod tests {
             (
                 "far_end",
                 json!({"is_full": true}),
-                "at board: its program's receive buffer was full: there, top -H ",
+                "at board: its program did not read, until its receive buffer was full: there, top -H ",
             ),
             // The socket counts all that it drops.
             (

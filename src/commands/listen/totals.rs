@@ -12,6 +12,7 @@ use crate::listen::row::utc;
 use crate::listen::sequence::{Sequence, SourceNumbers, before_socket};
 use crate::sys::drops;
 use crate::sys::nic::{self, with_those_below};
+use crate::sys::protocols::both;
 use crate::workload::listening::ListenEnd;
 
 /// Sums over all windows.
@@ -122,7 +123,24 @@ impl Outcome {
         let all_is_looked_at = self.not_looked_at().is_none();
         let links = self.links(&self.missing).into_iter();
         let links: Vec<String> = links.map(|(what, _)| what).collect();
-        before_socket(lost, self.before_socket(lost.0), &links, all_is_looked_at)
+        let here = self.before_socket(lost.0);
+        let text = before_socket(lost, here, &links, all_is_looked_at)?;
+        let waiting = self.waiting_fragments().filter(|_| here < lost.0);
+        Some(text + &waiting.unwrap_or_default())
+    }
+
+    /// Says that fragments came of datagrams that were not whole at the end. `None`: all were, as far as it is known.
+    fn waiting_fragments(&self) -> Option<String> {
+        let counters = &self.seen.lost.counters;
+        let grown = |name| both(name).filter_map(|name| counters.get(&name)).sum();
+        let (fragments, whole): (u64, u64) = (grown("IpReasmReqds"), grown("IpReasmOKs"));
+        // Datagrams of one length have the same number of fragments each.
+        let are_all_whole = fragments == 0 || (whole > 0 && fragments % whole == 0);
+        let text = format!(
+            "; or in fragments: {fragments} came, and not all of their datagrams were whole at the end. Those that lack one \
+             are given up and counted after 30 s (ipfrag_time): listen for longer"
+        );
+        (!are_all_whole).then_some(text)
     }
 
     /// Returns what happened in a stretch of time to the interfaces that datagrams came in on, or to any if none came,

@@ -40,7 +40,7 @@ pub struct Comparison {
     pub machine: Option<f64>,
     /// Remarks on facts that the numbers do not show.
     pub remarks: Vec<String>,
-    /// True if other programs took the CPUs of the benchmark's threads in some case.
+    /// True if other programs took the CPUs of the benchmark's threads in more than a quarter of the cases.
     pub is_disturbed: bool,
     /// True if an engine that was measured before is judged in no case.
     is_one_missing: bool,
@@ -82,6 +82,11 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
         matching.cases.is_empty() && first.is_some_and(|(why, _)| matches!(why, LeftOut::Only(_)));
     let mut remarks: Vec<String> = left_out.collect();
     remarks.extend(comparability::remarks(&compared));
+    let mut rows = compared.iter().flatten();
+    let is_virtual = rows.any(|row| !row.virtualization.is_empty());
+    remarks.extend(
+        is_virtual.then(|| "On a virtual machine, another run may differ by more.".to_owned()),
+    );
     let missing = missing(sides[0], &measured);
     let is_one_missing = missing.is_some();
     remarks.extend(missing);
@@ -100,7 +105,11 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
         machine: machine.map(f64::exp_m1),
         judgement,
         remarks,
-        is_disturbed: (matching.cases.iter()).any(|it| matches!(it, Matched::Disturbed(..))),
+        is_disturbed: {
+            let cases = matching.cases.iter();
+            let disturbed = cases.filter(|it| matches!(it, Matched::Disturbed(..)));
+            4 * disturbed.count() > matching.cases.len()
+        },
         is_one_missing,
         unmatched: is_unmatched
             .then(|| most_alike(sides))

@@ -1,5 +1,8 @@
 //! Estimate of the receive buffer that would have held everything.
 
+/// Datagrams of a queue that are enough to know the memory of one, if nothing was dropped.
+const FEWEST: u64 = 16;
+
 /// Longest backlog of a socket: what its queue held, and what it dropped meanwhile.
 ///
 /// With a larger buffer, the dropped datagrams would have waited behind those of the queue. So the backlog is the full
@@ -75,7 +78,8 @@ impl Backlog {
 
     fn finish_counting(&mut self) {
         if let Some((bytes, _)) = self.reading.take() {
-            if self.counted > 0 {
+            // One that arrived meanwhile would count for much beside few.
+            if self.counted >= FEWEST || self.counted > 0 && self.dropped > 0 {
                 self.fullest = (bytes, self.counted);
             }
         }

@@ -258,12 +258,19 @@ fn a_gap_in_which_the_socket_dropped_something_is_not_the_senders() {
 fn a_queue_that_several_calls_read_is_counted_to_its_end() {
     let mut backlog = Backlog::default();
     // Before each call of two datagrams, the rest of the queue is smaller.
-    for (bytes, arrivals) in [(10_000, [1, 2]), (6000, [3, 4]), (2000, [5, 200])] {
-        backlog.queue(bytes, 0, 100);
-        for at in arrivals {
-            backlog.datagram(at);
+    let read = |backlog: &mut Backlog, datagrams: u64| {
+        for (part, last) in [(3, 1), (2, 2), (1, 200)] {
+            let bytes = u32::try_from(part * datagrams * 2000).expect("small");
+            backlog.queue(bytes, 0, 100);
+            (1..datagrams).for_each(|at| backlog.datagram(at));
+            backlog.datagram(last);
         }
-    }
-    backlog.empty();
-    assert_eq!(backlog.bytes_per_datagram(), Some(2000));
+        // It came later.
+        backlog.datagram(300);
+    };
+    read(&mut backlog, 3);
+    assert_eq!(backlog.bytes_per_datagram(), None, "they are too few");
+    read(&mut backlog, 10);
+    let bytes = backlog.bytes_per_datagram();
+    assert_eq!(bytes, Some(60_000_u64.div_ceil(29)), "one of 30 came later");
 }
