@@ -81,9 +81,10 @@ pub(super) fn of(
     if !explains && next.is_empty() {
         next.extend(answer.iter().flat_map(|it| it.next.iter().take(2).cloned()));
     }
-    let next = next.into_iter();
-    let next = next.chain(next::show_more(outputs, hidden));
-    let next: Vec<_> = labelled("next", next).collect();
+    // The last screen has room for what comes next, or else for the page.
+    let has_room = explains || next.is_empty();
+    next.extend(next::show_more(outputs, hidden, has_room));
+    let next: Vec<_> = labelled("next", next.into_iter()).collect();
     let lines = outputs.words.in_commands(&lines.join("\n"));
     let lines = fold::text(&format!("{lines}\n{}\n", next.join("\n")), room);
     let draw = if explains {

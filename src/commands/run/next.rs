@@ -114,8 +114,8 @@ pub(super) fn at_a_rate(header: &Header, rate: u64) -> Vec<String> {
     again.with(what, &[("--rate", rate.to_string())])
 }
 
-/// Returns the commands that show the hidden warnings, if there are any, and more of the results.
-pub(super) fn show_more(outputs: &Outputs, hidden_warnings: usize) -> Vec<String> {
+/// Returns the commands that show the hidden warnings, if there are any, and with `is_page` more of the results.
+pub(super) fn show_more(outputs: &Outputs, hidden_warnings: usize, is_page: bool) -> Vec<String> {
     let Some(log) = &outputs.samples_path else {
         return Vec::new();
     };
@@ -125,7 +125,7 @@ pub(super) fn show_more(outputs: &Outputs, hidden_warnings: usize) -> Vec<String
         "rank"
     };
     let warnings = (hidden_warnings > 0).then_some("summarize --warnings");
-    let commands = warnings.into_iter().chain([more]);
+    let commands = warnings.into_iter().chain(is_page.then_some(more));
     let text = commands.map(|command| format!("udpbench {command} {}", shell::path(log)));
     text.map(|text| as_typed(&text).into_owned()).collect()
 }
