@@ -135,7 +135,7 @@ class Run:
         command += [
             "--no-config",
             "--no-reference",
-            "--soak",
+            "--heat",
             "0s",
             "--rounds",
             6,

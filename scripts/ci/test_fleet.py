@@ -38,11 +38,11 @@ FLEET = ROOT / "scripts/fleet"
 FILES = FLEET / "roles/udpbench/files"
 LEAVE = ROOT / "scripts/fleet/leave.sh"
 BINARY = None
-QUICK = "--engine null --no-reference --ip v4 --threads 2 --payload 1 --soak 0s --warmup 0s --columns all"
+QUICK = "--engine null --no-reference --ip v4 --threads 2 --payload 1 --heat 0s --warmup 0s --columns all"
 QUICK += " --rounds 5 --duration 5ms"
 # Senders and receivers have a CPU each, as the two boards are one machine.
 ACROSS = "--engine std --no-reference --ip v4 --threads 2 --payload 300 --connection connected --pin 0,0:1,1"
-ACROSS += " --columns all --soak 0s --warmup 5ms --rounds 5 --duration 50ms"
+ACROSS += " --columns all --heat 0s --warmup 5ms --rounds 5 --duration 50ms"
 # One block of 10000 windows.
 LONG = QUICK.replace("--rounds 5 --duration 5ms", "--rounds 10000 --duration 100s --connection connected")
 

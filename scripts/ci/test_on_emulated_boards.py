@@ -21,7 +21,7 @@ from tools.emulation.machines import MACHINES
 BINARY = "target/aarch64-unknown-linux-musl/dist/udpbench"
 # Emulated CPUs are slow: windows are as short as they may be, and there are as few as there may be. Three engines
 # meet every combination, all engines the two ends of the thread counts.
-SHORT = "--rounds 5 --duration 50ms --warmup 5ms --soak 100ms"
+SHORT = "--rounds 5 --duration 50ms --warmup 5ms --heat 100ms"
 FIRST, ALL = "first.csv", "all.csv"
 ALL_ENGINES = f"--engine all --threads 1,4 --payload 1460 --connection connected --ip v6 --verify {SHORT}"
 # The options of the first sweep, and how many rows each of its engines has. Boards that are QEMU's virt have one

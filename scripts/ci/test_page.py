@@ -36,7 +36,7 @@ SMALLER_THAN_BYTES = 1_150_000
 CHARTS = ["speed", "cpu"]
 # Sections that only runs with something to say have.
 TROUBLES = ("reasons", "warnings")
-SHORT = ["--duration", "30ms", "--warmup", "1ms", "--soak", "0s"]
+SHORT = ["--duration", "30ms", "--warmup", "1ms", "--heat", "0s"]
 SWEEP = [
     "--engine",
     "all",

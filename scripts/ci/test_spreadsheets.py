@@ -24,7 +24,7 @@ from tools.testing import calc
 BINARY = None
 # Engines that batch and that do not, one skipped, 3 blocks, 2 payloads.
 RUN = """--engine std,mmsg,mio-exhaustive --threads 1,2 --payload 26,300 --ip v4 --connection connected
-         --board generic --soak 0s --warmup 5ms --duration 60ms --columns all -o run.csv"""
+         --board generic --heat 0s --warmup 5ms --duration 60ms --columns all -o run.csv"""
 # With a decimal point, and with a decimal comma.
 LANGUAGES = ["en_US", "de_DE"]
 # Facts whose texts a spreadsheet would love to take for a date, a formula, a time or a number.

@@ -44,7 +44,7 @@ SWEEP = (
     f"./udpbench wire 192.0.2.{{other}} --rsh '{RSH}' --address 192.0.2.{{other}},2001:db8::{{other}} --quick"
     " --direction up,down --engine std,mmsg --threads 2 --payload 300 --connection connected --rcvbuf 2048"
     " --rounds 5 --duration 300ms"
-    f" --warmup 20ms --soak 0s --no-reference -q --columns all -o {ROWS} --samples {LOG}"
+    f" --warmup 20ms --heat 0s --no-reference -q --columns all -o {ROWS} --samples {LOG}"
 )
 # 2 engines, directions and IP versions.
 CASES = 2 * 2 * 2

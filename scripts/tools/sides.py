@@ -109,7 +109,7 @@ def run_udpbench(technique, program, payload, args, warnings):
     command += ["--sndbuf", technique.buffer_bytes] if technique.buffer_bytes else []
     command += ["--batch", args.batch] if technique.batches else []
     command += ["--transport", technique.transport]
-    command += ["--pin", f"{sender}:{receiver}", "--warmup", f"{args.warmup_ms}ms", "--soak", "0s"]
+    command += ["--pin", f"{sender}:{receiver}", "--warmup", f"{args.warmup_ms}ms", "--heat", "0s"]
     command += ["--no-reference", "--columns", "all", "--output", "-"]
     # Its duration is that of all windows together.
     command += ["--rounds", args.windows, "--duration", f"{args.windows * args.window_ms}ms"]

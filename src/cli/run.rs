@@ -123,7 +123,7 @@ pub struct MeasuringArgs {
 
     /// Traffic once before the first case [default: of the board profile]
     #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
-    pub soak: Option<Duration>,
+    pub heat: Option<Duration>,
 
     /// Leaves out the reference
     ///
@@ -163,7 +163,7 @@ pub struct MeasuringArgs {
 
     /// A first look: 300ms per case, short warm-up, no cool-down
     ///
-    /// The soak is short, too. Other options override it
+    /// Heating up is short, too. Other options override it
     #[arg(long, conflicts_with = "resume")]
     pub quick: bool,
 

@@ -30,8 +30,8 @@ pub struct Schedule {
     /// True if the datagrams of each case are verified first.
     pub verify: bool,
     /// Duration of the traffic that runs once, before the first block.
-    #[serde(rename = "soak_ns", with = "ns")]
-    pub soak: Duration,
+    #[serde(rename = "heat_ns", with = "ns")]
+    pub heat: Duration,
     /// Condition for waiting before a round of a block.
     pub cooldown: Option<Cooldown>,
     /// Seed of the shuffles.
@@ -78,7 +78,7 @@ impl Schedule {
         let idle = self.idle_time(plan).unwrap_or_default();
         let idle = 2 * (idle + idle / REST_SHARE);
         let measuring = self.measuring_time(plan);
-        self.soak.saturating_add(measuring).saturating_add(idle)
+        self.heat.saturating_add(measuring).saturating_add(idle)
     }
 
     /// Returns the time of each measurement of the idle power. `None`: the power is not metered.

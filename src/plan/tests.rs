@@ -346,7 +346,7 @@ fn schedule_of_std(direction: Option<crate::data::Direction>) -> (Schedule, Plan
         rounds: 10,
         until: None,
         verify: false,
-        soak: Duration::from_secs(2),
+        heat: Duration::from_secs(2),
         cooldown: None,
         seed: 0,
     };
@@ -362,7 +362,7 @@ fn the_expected_time_is_that_of_all_windows_and_of_the_waits_around_them() {
     let restart = settings.time_of_restart();
     let here = settings.time_per_window();
     assert!(here > settings.warmup + settings.window + settings.request_time);
-    let all = schedule.soak + (here * cases + restart) * 10;
+    let all = schedule.heat + (here * cases + restart) * 10;
     assert_eq!(schedule.expected_time(&plan), all);
     let each = schedule.time_per_window(&plan);
     assert_eq!(
@@ -387,7 +387,7 @@ fn a_window_between_two_hosts_waits_until_the_path_is_quiet() {
     let near = of(&schedule);
     schedule.settings.request_time += Duration::from_millis(50);
     assert!(of(&schedule) >= near + Duration::from_millis(50) * 7);
-    assert!(schedule.expected_time(&plan) > schedule.soak + of(&schedule) * 10);
+    assert!(schedule.expected_time(&plan) > schedule.heat + of(&schedule) * 10);
 }
 
 #[test]

@@ -10,9 +10,9 @@ mod step;
 
 use std::time::{Duration, Instant};
 
-pub use self::preparing::soak_of;
+pub use self::preparing::heat_of;
 pub use self::run::{Ending, Journal, Resources, run};
-pub use self::step::{Begin, Soak, Step, Trial};
+pub use self::step::{Begin, Heat, Step, Trial};
 use crate::data::Sample;
 use crate::error::UsageError;
 use crate::results::log::{Event, Kind, Log};

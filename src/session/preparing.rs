@@ -1,10 +1,10 @@
-//! Steps before measuring: soaking (traffic that is not counted) and cooling down.
+//! Steps before measuring: heating up (traffic that is not counted) and cooling down.
 
 use std::time::{Duration, Instant};
 
 use super::run::Session;
 use super::settling::{COURSE, LEAST_COURSES, SLICE, SLICES, settling_time};
-use super::{Begin, Soak};
+use super::{Begin, Heat};
 use crate::host::board::Cooldown;
 use crate::plan::REST_SHARE;
 use crate::results::log::Event;
@@ -14,19 +14,19 @@ use crate::trial::agents::{Agents, End};
 use crate::trial::power_command::PowerCommand;
 use crate::trial::spec::TrialSpec;
 
-/// Returns the soak of this length.
+/// Returns the heating up of this length.
 ///
 /// If it is long enough, it is cut into courses, which show how long traffic takes to settle. It is not if `spec` runs
 /// between two hosts: no rates can be requested there while traffic runs.
-pub fn soak_of(spec: TrialSpec, length: Duration) -> Soak {
+pub fn heat_of(spec: TrialSpec, length: Duration) -> Heat {
     let courses = u32::try_from(length.as_nanos() / COURSE.as_nanos());
     let courses = courses.unwrap_or(u32::MAX);
     if courses >= LEAST_COURSES && spec.between.is_none() {
-        return Soak { spec, courses };
+        return Heat { spec, courses };
     }
     let mut spec = spec;
     (spec.settings.warmup, spec.settings.window) = (Duration::ZERO, length);
-    Soak { spec, courses: 0 }
+    Heat { spec, courses: 0 }
 }
 
 impl Session<'_, '_> {
@@ -53,21 +53,21 @@ impl Session<'_, '_> {
         Ok(self.emit(&Event::IdlePower(idle))?)
     }
 
-    /// Runs a soak. A case that fails here is ignored: its block reports the failure.
-    pub(super) fn soak(&mut self, soak: &Soak) -> Result<(), End> {
-        let Soak { spec, courses } = soak;
+    /// Heats up. A case that fails here is ignored: its block reports the failure.
+    pub(super) fn heat(&mut self, heat: &Heat) -> Result<(), End> {
+        let Heat { spec, courses } = heat;
         let length = match courses {
             0 => spec.settings.window,
             courses => COURSE * *courses,
         };
         let shown = humantime::format_duration(length);
-        self.journal.show_step(&format!("soaking for {shown}"));
+        self.journal.show_step(&format!("heating up for {shown}"));
         let agents = &mut self.agents[0];
-        let soaked = match courses {
+        let heated = match courses {
             0 => agents.run(spec).map(|_| None),
             courses => measure_settling(agents, spec, *courses),
         };
-        match soaked {
+        match heated {
             Err(NoSample::Interrupted) => Err(End::Interrupted),
             Err(NoSample::Failed(_)) | Ok(None) => Ok(()),
             Ok(Some(after)) => Ok(self.emit(&Event::Settled {

@@ -132,7 +132,7 @@ impl<'m> Session<'_, 'm> {
                     self.agents.iter_mut().for_each(Agents::restart);
                 }
                 Step::IdlePower(length) => self.measure_idle_power(length)?,
-                Step::Soak(soak) => self.soak(&soak)?,
+                Step::Heat(heat) => self.heat(&heat)?,
                 Step::Begin(begin) => self.begin(&begin)?,
                 Step::Prepare { side, command } => self.prepare(side, &command)?,
                 Step::Wait { until, told } => {

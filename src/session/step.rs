@@ -16,7 +16,7 @@ pub enum Step {
     /// Measures the idle power of the machine for this time.
     IdlePower(Duration),
     /// Runs traffic that is not counted.
-    Soak(Box<Soak>),
+    Heat(Box<Heat>),
     /// Begins a round of a block, once the CPUs are cool enough.
     Begin(Begin),
     /// Runs the command that prepares the machine for a side of an A/B comparison.
@@ -41,10 +41,10 @@ pub enum Step {
 
 /// Traffic before the first window, in which clocks rise and the board leaves its idle state.
 #[derive(Clone, Debug)]
-pub struct Soak {
+pub struct Heat {
     /// Specification of the traffic.
     pub spec: TrialSpec,
-    /// Number of courses that the soak is cut into, to measure how long traffic takes to settle. 0: it is not cut.
+    /// Number of courses that heating up is cut into, to measure how long traffic takes to settle. 0: it is not cut.
     pub courses: u32,
 }
 

@@ -77,9 +77,9 @@ impl<'a, R> Columns<'a, R> {
     }
 
     /// Removes columns whose cells are empty in all rows.
-    pub fn known_of(mut self, rows: impl IntoIterator<Item: Borrow<R>> + Clone) -> Self {
+    pub fn known_of(mut self, rows: &[impl Borrow<R>]) -> Self {
         let is_known = |it: &Column<R>| {
-            let mut rows = rows.clone().into_iter();
+            let mut rows = rows.iter();
             rows.any(|row| !(it.cell)(row.borrow()).is_empty())
         };
         self.0.retain(is_known);

@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 const SWEEP: &str = "--engine null,std,nix --threads 2 --payload 26,1460 --ip v4 --connection connected --pin none \
-                     --rounds 6 --duration 60ms --warmup 1ms --soak 0s";
+                     --rounds 6 --duration 60ms --warmup 1ms --heat 0s";
 
 /// The files of a baseline, `before`, which is measured once for all tests.
 static BEFORE: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
@@ -128,7 +128,7 @@ fn an_interrupted_run_is_compared_once_it_is_resumed() {
     let child = place
         .udpbench(&format!(
             "--engine null,std --threads 2 --payload 26 --ip v4 --connection connected --pin none --rounds 6 \
-             --duration 1200ms --soak 0s -o after.csv {options}"
+             --duration 1200ms --heat 0s -o after.csv {options}"
         ))
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -7,7 +7,7 @@ use udpbench::results::row::{Reason, Status};
 
 use crate::common::{Place, assert_code, rows, stderr};
 
-const SHORT: &str = "--workload bidir --no-reference --soak 0s --warmup 5ms --rounds 6 --ip v4";
+const SHORT: &str = "--workload bidir --no-reference --heat 0s --warmup 5ms --rounds 6 --ip v4";
 
 #[test]
 fn every_engine_floods_both_ways_and_the_accounting_closes() {

@@ -127,7 +127,7 @@ fn a_connection_that_breaks_is_a_failed_row_with_the_reason() {
         };
         let options = format!(
             "--transport {transport} --workload {workload} --engine {engines} --threads 2 --payload 1000 --ip v4 \
-             --rounds 5 --duration 2s --soak 0s -o out.csv"
+             --rounds 5 --duration 2s --heat 0s -o out.csv"
         );
         let mut running = place
             .udpbench(&options)

@@ -10,7 +10,7 @@ use udpbench::engines;
 use udpbench::results::row::{CaseWarning, Row, Status};
 use udpbench::sys::busy_poll::Refusals;
 
-const SHORT: &str = "--no-reference --threads 2 --payload 100 --ip v4 --connection connected --soak 0s --warmup 1ms \
+const SHORT: &str = "--no-reference --threads 2 --payload 100 --ip v4 --connection connected --heat 0s --warmup 1ms \
                      --rounds 5 --duration 20ms";
 
 #[test]

@@ -95,7 +95,7 @@ fn the_sweep_warns_once_and_marks_its_rows() {
     let place = Place::new();
     board(&place, &[("sys/class/net/lo/queues/rx-0/rps_cpus", "3\n")]);
     let arguments = "--full --root root --engine null --no-reference --threads 2 --payload 1,2 --pin none \
-                     --ip v4 --duration 6ms --warmup 0s --soak 0s -o out.csv";
+                     --ip v4 --duration 6ms --warmup 0s --heat 0s -o out.csv";
     let output = place.run(arguments);
     let said = stderr(&output);
     let warning = "RPS hands packets of lo to CPUs 0,1";
@@ -299,7 +299,7 @@ fn threads_are_pinned_to_cpus_outside_of_the_inherited_mask() {
     let place = Place::new();
     let output = place.run(&format!(
         "--full --engine std --no-reference --threads 2 --payload 100 --connection connected --ip v4 --rounds 5 \
-         --duration 6ms --warmup 0s --soak 0s -q --pin {last}:{first} -o out.csv"
+         --duration 6ms --warmup 0s --heat 0s -q --pin {last}:{first} -o out.csv"
     ));
     assert!(output.status.success(), "{output:?}");
     let rows = rows(&place.path("out.csv"));

@@ -10,7 +10,7 @@ use crate::common::made_up::{MadeUp, measured_pps};
 use crate::common::{Place, assert_code, stderr, stdout};
 use udpbench::data::Case;
 
-const SWEEP: &str = "--engine null,std,nix --ip v4 --board generic --pin none --soak 0s --warmup 1ms \
+const SWEEP: &str = "--engine null,std,nix --ip v4 --board generic --pin none --heat 0s --warmup 1ms \
                      --duration 30ms --seed 7 --threads 2 --connection connected --rounds 6";
 
 /// The log of a sweep, which is measured once for all tests.

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::{Place, assert_code, header, rows, stderr, stdout};
 
-const SWEEP: &str = "--rounds 5 --duration 25ms --warmup 1ms --soak 0s -o out.csv";
+const SWEEP: &str = "--rounds 5 --duration 25ms --warmup 1ms --heat 0s -o out.csv";
 const CASE: &str = "# one case\nengine = 'null'\nthreads = 2\npayload = [26]\nip = 'v4'\nconnection = 'connected'\n\
                     no-reference = true\nverify = false\n";
 

@@ -15,7 +15,7 @@ use nix::unistd::mkfifo;
 use udpbench::results::row::Row;
 
 const RUN: &str = "--engine null --no-reference --threads 2 --payload 100 --ip v4 --connection connected --pin none \
-                   --soak 0s --warmup 20ms --rounds 5 --duration 600ms -o out.csv";
+                   --heat 0s --warmup 20ms --rounds 5 --duration 600ms -o out.csv";
 const IDLE_W: f64 = 2.0;
 const BUSY_W: f64 = 7.0;
 

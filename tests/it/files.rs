@@ -64,7 +64,7 @@ fn a_sweep_that_goes_on_with_another_says_with_which() {
 
 #[test]
 fn it_expects_what_the_plan_does() {
-    let words = "--full --engine null --no-reference --ip v4 --threads 2 --payload 1 --soak 0s --warmup 0s \
+    let words = "--full --engine null --no-reference --ip v4 --threads 2 --payload 1 --heat 0s --warmup 0s \
                  --board generic";
     let expected =
         |duration: &str| answer(&format!("{words} --duration {duration}"))["expected_s"].as_u64();
@@ -156,7 +156,7 @@ fn a_default_name_that_is_taken_gets_a_number() {
     assert!(place.shell(TAKE_NAMES).status.success());
     let short = "--board generic --engine null --threads 2 --connection connected";
     let sweep =
-        format!("{short} --no-reference --payload 1 --ip v4 --rounds 5 --duration 5ms --soak 0s");
+        format!("{short} --no-reference --payload 1 --ip v4 --rounds 5 --duration 5ms --heat 0s");
     for words in [&*sweep, &format!("find burst {short} --max-case-time 1ms")] {
         let output = place.run(words);
         // A search whose time is over has no answer.
@@ -183,7 +183,7 @@ fn a_default_name_that_is_taken_gets_a_number() {
 fn runs_that_begin_together_have_files_of_their_own() {
     let place = Place::new();
     let words = "--board generic --engine null --no-reference --threads 2 --connection connected --payload 1 --ip v4 \
-                 --rounds 5 --duration 5ms --soak 0s -q";
+                 --rounds 5 --duration 5ms --heat 0s -q";
     let together: Vec<_> = (0..4)
         .map(|_| place.udpbench(words).spawn().expect("it starts"))
         .collect();

@@ -6,7 +6,7 @@ use udpbench::results::row::{Reason, Row, Status};
 
 use crate::common::Place;
 
-const SHORT: &str = "--no-reference --soak 0s --warmup 5ms --rounds 5 --ip v4";
+const SHORT: &str = "--no-reference --heat 0s --warmup 5ms --rounds 5 --ip v4";
 const UNCONNECTED: &str = "--connection unconnected --payload 100";
 const ONE: &str = "--connection connected --payload 100 --threads 2";
 

@@ -23,7 +23,7 @@ fn place() -> Place {
     let place = Place::new();
     let sweep = format!(
         "--sender null,gso --receiver null,mmsg --ip v4 --threads 1,2 --payload 300 --no-reference \
-         --connection connected --board generic --pin none --soak 0s --warmup 1ms --duration 60ms \
+         --connection connected --board generic --pin none --heat 0s --warmup 1ms --duration 60ms \
          --seed 7 --root {} -o swept.csv",
         hosts::two_cpus()
     );
@@ -154,7 +154,7 @@ fn tools_of_continuous_integration_read_the_figures_of_each_case() {
 fn a_sweep_and_its_raw_samples_give_the_same_json_lines() {
     let place = Place::new();
     let sweep = "--engine null,mio-exhaustive --no-reference --ip v4 --threads 1 --payload 1,2 --connection connected \
-                 --soak 0s --warmup 0s --rounds 5 --duration 5ms --samples s.jsonl --format jsonl";
+                 --heat 0s --warmup 0s --rounds 5 --duration 5ms --samples s.jsonl --format jsonl";
     let swept = place.run(sweep);
     assert_code(&swept, 0);
     assert_eq!(place.files(), ["s.jsonl"]);
@@ -171,7 +171,7 @@ fn a_sweep_and_its_raw_samples_give_the_same_json_lines() {
 
 #[test]
 fn a_format_alone_goes_to_standard_output_and_the_log_stays() {
-    let sweep = "--engine null --no-reference --ip v4 --threads 1 --payload 1 --connection connected --soak 0s \
+    let sweep = "--engine null --no-reference --ip v4 --threads 1 --payload 1 --connection connected --heat 0s \
                  --warmup 0s --rounds 5 --duration 5ms";
     for format in ["csv", "csv --decimal-comma", "json", "jsonl", "markdown"] {
         let place = Place::new();

@@ -38,7 +38,7 @@ fn ctrl_c_ends_the_sweep_with_rows_for_what_was_measured() {
         let place = Place::new();
         // One block of 10000 windows.
         let mut child = start(&mut place.udpbench(
-            "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 10000 --duration 100s \
+            "--engine null --no-reference --ip v4 --heat 0s --warmup 0s --rounds 10000 --duration 100s \
              --threads 2 --payload 1 -o out.csv --connection connected",
         ));
         let raw = place.path("out.jsonl");
@@ -109,7 +109,7 @@ fn a_hangup_comes_several_times_and_loses_nothing() {
 #[test]
 fn ctrl_c_cuts_a_long_window_short() {
     let place = Place::new();
-    let arguments = "--engine std --no-reference --ip v4 --soak 0s --rounds 5 --duration 10h --threads 2 \
+    let arguments = "--engine std --no-reference --ip v4 --heat 0s --rounds 5 --duration 10h --threads 2 \
                      --payload 1 -o out.csv --connection connected";
     let mut child = start(&mut place.udpbench(arguments));
     wait_until("the start", || header(&place.path("out.jsonl")).is_some());
@@ -128,7 +128,7 @@ fn a_hint_that_is_pasted_runs_what_it_says_and_nothing_else() {
     let mut child = start(
         place
             .udpbench(
-                "--engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 100 --duration 2s --threads 2 \
+                "--engine null --no-reference --ip v4 --heat 0s --warmup 0s --rounds 100 --duration 2s --threads 2 \
                  --payload 1 --connection connected",
             )
             .args(["-o", name]),
@@ -205,7 +205,7 @@ fn a_second_ctrl_c_kills() {
 #[test]
 fn signals_that_come_together_are_one_request() {
     let place = Place::new();
-    let arguments = "--engine std --no-reference --ip v4 --soak 0s --rounds 5 --duration 10h --threads 2 \
+    let arguments = "--engine std --no-reference --ip v4 --heat 0s --rounds 5 --duration 10h --threads 2 \
                      --payload 1 -o out.csv --connection connected";
     let child = start(&mut place.udpbench(arguments));
     wait_until("the start", || header(&place.path("out.jsonl")).is_some());
@@ -239,7 +239,7 @@ fn the_process_of_a_round_may_die_and_its_window_is_measured_again() {
     for (verify, enough) in [("--verify", 0), ("", 3)] {
         let place = Place::new();
         let mut program = start(&mut place.udpbench(&format!(
-            "--engine std --no-reference --ip v4 --soak 0s --warmup 0s --rounds 6 --duration 600ms --threads 2 \
+            "--engine std --no-reference --ip v4 --heat 0s --warmup 0s --rounds 6 --duration 600ms --threads 2 \
              --payload 100,200 --connection connected -o out.csv {verify}"
         )));
         let raw = place.path("out.jsonl");
@@ -259,7 +259,7 @@ fn the_process_of_a_round_may_die_and_its_window_is_measured_again() {
 }
 
 /// One block after the other of a case that runs and one that is skipped.
-const HALF_SKIPPED: &str = "--engine null,mio-exhaustive --no-reference --connection connected --ip v4 --soak 0s \
+const HALF_SKIPPED: &str = "--engine null,mio-exhaustive --no-reference --connection connected --ip v4 --heat 0s \
                             --warmup 0s --rounds 20 --duration 20ms --threads 1 -o out.csv --payload \
                             1,2,3,4,5,6,7,8";
 

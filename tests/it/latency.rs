@@ -6,7 +6,7 @@ use udpbench::term::fold::is_command;
 use crate::common::{Place, rows, stderr, stdout};
 
 const SHORT: &str =
-    "latency --rounds 5 --duration 500ms --warmup 5ms --soak 0s --engine std,epoll-level,gso-gro";
+    "latency --rounds 5 --duration 500ms --warmup 5ms --heat 0s --engine std,epoll-level,gso-gro";
 
 #[test]
 fn each_engine_is_asked_alone_and_at_three_loads() {
@@ -70,7 +70,7 @@ fn each_engine_is_asked_alone_and_at_three_loads() {
 #[test]
 fn round_trips_that_cannot_be_told_apart_have_a_whole_command_for_more_windows() {
     let place = Place::new();
-    let typed = "latency --engine std,nix --payload 64 --rounds 6 --warmup 5ms --soak 0s";
+    let typed = "latency --engine std,nix --payload 64 --rounds 6 --warmup 5ms --heat 0s";
     let output = place.run(&format!("{typed} --duration 60ms -o out.csv"));
     assert!(output.status.success(), "{}", stderr(&output));
     let shown = stdout(&output);
@@ -113,7 +113,7 @@ fn loads_are_parts_of_the_rate_without_loss_that_a_search_has_found() {
     let found: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
     let borne = found["rows"][0]["lossless_pps"].as_u64().expect("a rate");
 
-    let words = "latency --rounds 5 --duration 500ms --warmup 5ms --soak 0s --load found.jsonl";
+    let words = "latency --rounds 5 --duration 500ms --warmup 5ms --heat 0s --load found.jsonl";
     let output = place.run(&format!("{words} --engine std -o out.csv"));
     assert!(output.status.success(), "{}", stderr(&output));
     let rows = rows(&place.path("out.csv"));

@@ -3,7 +3,7 @@
 use crate::common::{Place, assert_code, rows, stderr};
 use udpbench::results::row::Status;
 
-const SWEEP: &str = "--engine std --ip v4 --soak 0s --warmup 1ms --rounds 5 --duration 10ms --threads 2 \
+const SWEEP: &str = "--engine std --ip v4 --heat 0s --warmup 1ms --rounds 5 --duration 10ms --threads 2 \
                      --payload 300 --connection connected -o out.csv";
 
 #[test]

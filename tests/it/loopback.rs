@@ -10,7 +10,7 @@ use udpbench::sys::own_loopback;
 
 use crate::common::{Place, assert_code, copy_program, program, rows, stderr, stdout};
 
-const SHORT: &str = "--sender gso --receiver gro,mmsg --no-reference --threads 2 --payload 300 --ip v4 --soak 0s \
+const SHORT: &str = "--sender gso --receiver gro,mmsg --no-reference --threads 2 --payload 300 --ip v4 --heat 0s \
                      --warmup 10ms --rounds 5 --duration 50ms -o out.csv";
 
 fn trains(rows: &[Row]) -> Vec<Option<LoopbackTrains>> {
@@ -37,7 +37,7 @@ fn trains_are_cut_unless_they_are_to_stay_whole_and_others_have_none() {
     let place = Place::new();
     let both = "--engine gso-gro,std --loopback cut,whole";
     let rows = place.sweep(&format!(
-        "{both} --threads 2 --payload 300 --ip v4 --soak 0s --warmup 10ms --rounds 5 --duration 50ms"
+        "{both} --threads 2 --payload 300 --ip v4 --heat 0s --warmup 10ms --rounds 5 --duration 50ms"
     ));
     let labels: Vec<String> = rows.iter().map(Row::label).collect();
     assert_eq!(labels, ["gso>gro/cut", "gso>gro/whole", "std"]);

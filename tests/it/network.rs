@@ -7,7 +7,7 @@ use crate::common::{Place, assert_code, lines, program, rows, samples, stderr};
 use udpbench::results::log::Event;
 use udpbench::results::row::{Row, Status, Warning};
 
-const FLOOD: &str = "--loopback whole --no-reference --threads 2 --payload 300 --ip v4 --soak 0s \
+const FLOOD: &str = "--loopback whole --no-reference --threads 2 --payload 300 --ip v4 --heat 0s \
                      --duration 300ms --rounds 5 -q -o out.csv";
 
 /// Floods with `std` where `setup`, in a shell, has made the loopback what it is. `None`: it cannot be made so.
@@ -188,7 +188,7 @@ fn trains_over_a_path_of_a_small_mtu_are_sent_one_by_one_with_a_remark() {
             let place = Place::new();
             let arguments = format!(
                 "--sender {sender} --receiver mmsg --train 8 --cmsg {controls} --loopback whole --no-reference --threads 2 \
-                 --payload 1400 --ip {ip} --soak 0s --duration 100ms --rounds 5 -q -o out.csv"
+                 --payload 1400 --ip {ip} --heat 0s --duration 100ms --rounds 5 -q -o out.csv"
             );
             let Some(output) = in_namespace(&place, path, &arguments) else {
                 return;

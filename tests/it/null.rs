@@ -10,7 +10,7 @@ use udpbench::engines;
 use udpbench::results::row::{Row, Status};
 use udpbench::term::fold::is_command;
 
-const SWEEP: &str = "--full --engine null --no-reference --ip v4 --board generic --pin none --soak 0s \
+const SWEEP: &str = "--full --engine null --no-reference --ip v4 --board generic --pin none --heat 0s \
                      --warmup 1ms --duration 60ms --seed 7";
 
 #[test]
@@ -128,7 +128,7 @@ fn the_words_for_the_person_go_to_standard_error() {
 fn the_same_seed_repeats_the_order_and_another_one_does_not() {
     let order = |seed: u32| {
         let place = Place::new();
-        let arguments = "--engine null --no-reference --soak 0s --warmup 1ms --duration 6ms --ip v4 \
+        let arguments = "--engine null --no-reference --heat 0s --warmup 1ms --duration 6ms --ip v4 \
                          --threads 2 --payload 1,2,3,4";
         let output = place.run(&format!("{arguments} --seed {seed} -o out.csv"));
         assert_code(&output, 0);
@@ -147,7 +147,7 @@ fn the_same_seed_repeats_the_order_and_another_one_does_not() {
 fn rounds_are_measured_one_after_the_other_and_blocks_within_them() {
     let place = Place::new();
     let output = place.run(
-        "--full --engine null,std --soak 0s --warmup 0s --duration 6ms --ip v4 --threads 1,2 --payload 1,2 \
+        "--full --engine null,std --heat 0s --warmup 0s --duration 6ms --ip v4 --threads 1,2 --payload 1,2 \
          -o out.csv",
     );
     assert_code(&output, 0);
@@ -176,7 +176,7 @@ fn rounds_are_measured_one_after_the_other_and_blocks_within_them() {
 fn the_reference_is_measured_even_when_it_is_not_asked_for() {
     let place = Place::new();
     let output = place.run(
-        "--engine mio-level --connection unconnected --soak 0s --duration 120ms --ip v4 --threads 2 \
+        "--engine mio-level --connection unconnected --heat 0s --duration 120ms --ip v4 --threads 2 \
          --payload 26 -o out.csv",
     );
     assert_code(&output, 0);
@@ -313,7 +313,7 @@ fn marks_separate_blocks_and_are_in_key_and_column() {
     let place = Place::new();
     let options =
         "--engine null --no-reference --threads 2 --payload 9 --ip v4,v6 --connection connected";
-    let short = "--soak 0s --warmup 0s --rounds 5 --duration 5ms -o out.csv";
+    let short = "--heat 0s --warmup 0s --rounds 5 --duration 5ms -o out.csv";
     let output = place.run(&format!("{options} --tos cs0,ef,0xb9 {short}"));
     assert!(output.status.success(), "{}", stderr(&output));
     let marks = |row: Row| {

@@ -7,7 +7,7 @@ use udpbench::results::row::{Reason, Row, Status};
 
 use crate::common::{Place, stderr, stdout};
 
-const SHORT: &str = "--no-reference --soak 0s --warmup 20ms --rounds 5 --duration 500ms";
+const SHORT: &str = "--no-reference --heat 0s --warmup 20ms --rounds 5 --duration 500ms";
 
 fn rows(place: &Place, options: &str) -> Vec<Row> {
     place.sweep(&format!("{SHORT} {options}"))

@@ -60,7 +60,7 @@ fn nothing_to_rank_is_bad_input_with_the_reason() {
 #[test]
 fn a_sweep_that_had_no_time_says_how_to_go_on_with_it() {
     let place = Place::new();
-    place.sweep("--engine null --threads 2 --no-reference --soak 0s --rounds 5 --duration 10ms");
+    place.sweep("--engine null --threads 2 --no-reference --heat 0s --rounds 5 --duration 10ms");
     let log = fs::read_to_string(place.path("out.jsonl")).expect("readable");
     let header = log.split_inclusive('\n').next().expect("a header");
     fs::write(place.path("begun.jsonl"), header).expect("writable");

@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 use udpbench::results::row::{Row, Status};
 
 /// 16 cases of 5 windows each in 8 blocks.
-const SWEEP: &str = "--full --engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 --duration 5ms \
+const SWEEP: &str = "--full --engine null --no-reference --ip v4 --heat 0s --warmup 0s --rounds 5 --duration 5ms \
                      --threads 2 -o out.csv --payload 1,2,3,4,5,6,7,8";
 const CASES: usize = 16;
 const ROUNDS: usize = 5;
@@ -119,12 +119,12 @@ fn a_sweep_goes_on_in_the_order_in_which_it_would_have_gone_on() {
 fn the_rows_are_computed_again_to_the_last_byte() {
     for arguments in [
         SWEEP,
-        "--engine all --threads 1,2 --payload 300 --ip v4 --connection connected --duration 6ms --soak 0s \
+        "--engine all --threads 1,2 --payload 300 --ip v4 --connection connected --duration 6ms --heat 0s \
          --verify -o out.csv",
         // Nothing of it can run.
         "--engine mio-exhaustive --threads 1 --no-reference -o out.csv",
         // One that fails.
-        "--engine mio-once,null --threads 2 --payload 26 --rcvbuf 4096 --duration 100ms --soak 0s -o out.csv",
+        "--engine mio-once,null --threads 2 --payload 26 --rcvbuf 4096 --duration 100ms --heat 0s -o out.csv",
     ] {
         let place = Place::new();
         place.run(arguments);
@@ -226,7 +226,7 @@ fn a_disk_that_is_full_at_the_start_leaves_no_empty_files() {
 fn a_case_that_cannot_run_any_more_fails_and_the_others_go_on() {
     let place = Place::new();
     let sweep = "--engine null,std --no-reference --connection connected --ip v4 --threads 2 --payload 9 \
-                 --duration 5h --rounds 5 --warmup 0s --soak 0s -o out.csv";
+                 --duration 5h --rounds 5 --warmup 0s --heat 0s -o out.csv";
     let mut child = start(&mut place.udpbench(sweep));
     wait_until("the block", || !lines(&place.path("out.jsonl")).is_empty());
     let pid = Pid::from_raw(child.id().try_into().expect("a pid"));
@@ -409,7 +409,7 @@ fn settings_come_from_the_file_and_not_from_the_command_line() {
 
 #[test]
 fn more_rounds_are_measured_until_intervals_are_narrow_or_the_time_is_over() {
-    let one = "--engine null --no-reference --connection connected --ip v4 --threads 2 --payload 1 --soak 0s \
+    let one = "--engine null --no-reference --connection connected --ip v4 --threads 2 --payload 1 --heat 0s \
                --warmup 0s --duration 6ms -o out.csv";
     let row = |more: &str| {
         let place = Place::new();

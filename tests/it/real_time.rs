@@ -8,7 +8,7 @@ use udpbench::results::log::Log;
 use udpbench::sys::real_time;
 
 const RUN: &str = "--workload rr --engine std --no-reference --threads 2 --payload 100 --ip v4 --connection connected \
-                   --soak 0s --warmup 1ms --rounds 5 --duration 50ms -o out.csv";
+                   --heat 0s --warmup 1ms --rounds 5 --duration 50ms -o out.csv";
 
 #[test]
 fn real_time_threads_run_or_are_refused_with_the_fix() {

@@ -10,7 +10,7 @@ use crate::common::{Place, assert_code, stderr, stdout};
 fn measured() -> Place {
     let place = Place::new();
     let output = place.run(
-        "--engine null --no-reference --threads 1,2 --payload 26,300 --duration 30ms --warmup 1ms --soak 0s \
+        "--engine null --no-reference --threads 1,2 --payload 26,300 --duration 30ms --warmup 1ms --heat 0s \
          --board generic --pin none -o run.csv",
     );
     assert_code(&output, 0);

@@ -90,7 +90,7 @@ fn a_run_says_how_far_the_runs_before_it_differed() {
         ("e", Some(4)),
     ] {
         let output = place.run(&format!(
-            "--engine std,nix --ip v4 --connection connected --threads 2 --payload 100 --warmup 0s --soak 0s \
+            "--engine std,nix --ip v4 --connection connected --threads 2 --payload 100 --warmup 0s --heat 0s \
              --rounds 6 --duration 30ms -o {name}.csv"
         ));
         // Other tests may take the CPUs: then a run is none that counts.

@@ -7,7 +7,7 @@ use udpbench::results::row::{Reason, Row, Status};
 
 use crate::common::{Place, stderr, stdout};
 
-const SHORT: &str = "--no-reference --soak 0s --warmup 5ms --rounds 5";
+const SHORT: &str = "--no-reference --heat 0s --warmup 5ms --rounds 5";
 
 /// The rows of so long a sweep.
 fn ask(place: &Place, duration: &str, options: &str) -> Vec<Row> {

@@ -16,7 +16,7 @@ use udpbench::results::log::Event;
 use udpbench::results::row::{Column, Holds, Reason, Warning};
 
 const SCHEMA: &str = include_str!("../../docs/raw.schema.json");
-const TINY: &str = "--ip v4 --payload 100 --soak 0s --warmup 0s --rounds 5 --duration 10ms -q";
+const TINY: &str = "--ip v4 --payload 100 --heat 0s --warmup 0s --rounds 5 --duration 10ms -q";
 
 /// Lines of real runs, which have every field of the log.
 static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
@@ -87,7 +87,7 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
 /// it is measured again.
 fn soaked(place: &Place) {
     const RUNS: u32 = 5;
-    let soaked = TINY.replace("--soak 0s", "--soak 1500ms");
+    let soaked = TINY.replace("--heat 0s", "--heat 1500ms");
     for n in 1..=RUNS {
         ran(
             place,
@@ -115,7 +115,7 @@ fn interrupted_and_resumed(place: &Place) {
             .expect("the program starts")
     };
     let mut child = quiet(&mut place.udpbench(
-        "--engine null --no-reference --ip v4 --payload 100 --soak 0s --warmup 0s --rounds 100 --duration 2s \
+        "--engine null --no-reference --ip v4 --payload 100 --heat 0s --warmup 0s --rounds 100 --duration 2s \
          --threads 2 --connection connected -o resumed.csv",
     ));
     let raw = place.path("resumed.jsonl");

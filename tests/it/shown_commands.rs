@@ -84,7 +84,7 @@ fn every_example_of_a_help_text_is_taken() {
 fn the_steps_after_a_poor_run_are_whole_commands() {
     let place = Place::new();
     let typed =
-        "--engine std,mmsg --threads 2 --payload 300 --warmup 5ms --soak 0s --duration 20ms";
+        "--engine std,mmsg --threads 2 --payload 300 --warmup 5ms --heat 0s --duration 20ms";
     let output = place.run(&format!("{typed} --rounds 5 -o run.csv"));
     let said = stdout(&output);
     let next = said.split("\nnext     ").nth(1);

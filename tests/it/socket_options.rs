@@ -8,7 +8,7 @@ use udpbench::results::row::Status;
 use udpbench::sys::files::Root;
 
 const SHORT: &str =
-    "--threads 2 --payload 300 --connection connected --rounds 5 --duration 50ms --soak 0s";
+    "--threads 2 --payload 300 --connection connected --rounds 5 --duration 50ms --heat 0s";
 
 #[test]
 fn trains_of_each_length_are_cases_of_their_own() {

@@ -16,7 +16,7 @@ use udpbench::results::row::Status;
 use crate::common::{Place, assert_code, copy_program, rows, stderr, stdout, wait_until};
 
 /// As short as can be.
-const SHORT: &str = "--duration 30ms --rounds 6 --warmup 1ms --soak 0s";
+const SHORT: &str = "--duration 30ms --rounds 6 --warmup 1ms --heat 0s";
 
 #[test]
 fn every_suite_is_listed_and_shown_as_it_is_written() {

@@ -130,7 +130,7 @@ fn a_hot_board_is_given_time_to_cool_down_before_each_round_of_a_block_but_not_f
 
 #[test]
 fn the_soak_comes_once_and_counts_nothing() {
-    let recorder = run(&format!("{TINY} --soak 2ms"));
+    let recorder = run(&format!("{TINY} --heat 2ms"));
     let soaks = recorder.told.iter().filter(|told| told.contains("soaking"));
     assert_eq!(soaks.count(), 1);
     assert!(recorder.told[0].contains("soaking"), "{:?}", recorder.told);
@@ -162,7 +162,7 @@ fn cpu_time_that_is_no_threads_is_counted() {
 #[test]
 fn a_case_that_cannot_be_built_is_a_failed_row_and_the_others_go_on() {
     let place = Place::new();
-    let script = "ulimit -n 110; exec $udpbench --engine tokio --ip v4 --threads 2,64 --payload 26 --soak 0s \
+    let script = "ulimit -n 110; exec $udpbench --engine tokio --ip v4 --threads 2,64 --payload 26 --heat 0s \
          --duration 12ms -o out.csv";
     let output = place.shell(script);
     assert_code(&output, 1);

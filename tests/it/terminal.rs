@@ -123,7 +123,7 @@ fn a_closed_standard_error_is_no_error_either() {
 fn what_a_file_holds_does_not_steer_the_terminal() {
     let place = Place::new();
     let output = place.run(
-        "--engine std,mmsg --ip v4 --soak 0s --warmup 1ms --rounds 5 --duration 20ms --threads 2 \
+        "--engine std,mmsg --ip v4 --heat 0s --warmup 1ms --rounds 5 --duration 20ms --threads 2 \
                             --payload 300 -o run.csv",
     );
     assert_code(&output, 0);

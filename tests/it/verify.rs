@@ -135,7 +135,7 @@ fn rows_say_what_was_found() {
     let place = Place::new();
     let output = place.run(
         "--verify --engine std,mmsg --threads 2 --payload 11,12 --connection connected --ip v4 \
-         --duration 10ms --rounds 5 --warmup 1ms --soak 1ms -o out.csv",
+         --duration 10ms --rounds 5 --warmup 1ms --heat 1ms -o out.csv",
     );
     assert!(output.status.success(), "{output:?}");
     for row in rows(&place.path("out.csv")) {

@@ -128,7 +128,7 @@ fn results_fit() {
         ("peers", "latency --engine std,poll"),
     ] {
         let short =
-            "--threads 2 --payload 26 --ip v4 --rounds 5 --warmup 0s --duration 10ms --soak 0s";
+            "--threads 2 --payload 26 --ip v4 --rounds 5 --warmup 0s --duration 10ms --heat 0s";
         place.run(&format!("{options} {short} -o {sweep}.csv"));
         fits(&place, &format!("summarize {sweep}.jsonl --format table"));
         fits(&place, &format!("rank {sweep}.jsonl --details"));
@@ -139,13 +139,13 @@ fn results_fit() {
 fn what_is_measured_fits() {
     let place = Place::new();
     let case = "--engine null --threads 2,4 --payload 26 --ip v4 --warmup 0s --duration 10ms";
-    let sweep = format!("{case} --rounds 5 --soak 0s --connection connected");
+    let sweep = format!("{case} --rounds 5 --heat 0s --connection connected");
     place.run(&format!("{sweep} -o base.csv"));
     for width in WIDTHS {
         let again = format!("--warnings --against base.csv -o {width}.csv");
         fits_once(&place, &format!("{sweep} {again}"), width);
         let asked = "latency --engine std,epoll-level,gso --threads 2 --payload 26 --ip v4";
-        let short = "--rounds 5 --warmup 0s --duration 10ms --soak 0s --connection connected";
+        let short = "--rounds 5 --warmup 0s --duration 10ms --heat 0s --connection connected";
         fits_once(
             &place,
             &format!("{asked} {short} -o latency{width}.csv"),

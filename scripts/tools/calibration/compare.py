@@ -15,7 +15,7 @@ class Sweeps(Trials):
         "seed": 1,
         "sessions": 1,
         "groups": 2,
-        "options": "--engine std,nix,mmsg --payload 26,1460 --warmup 5ms --duration 100ms --soak 0s",
+        "options": "--engine std,nix,mmsg --payload 26,1460 --warmup 5ms --duration 100ms --heat 0s",
         "slowed": ["std", "nix"],
         "percents": [30],
     }

@@ -133,7 +133,7 @@ class Engine:
         command = [at.udpbench, "--workload", "rr", "--threads", 2, "--engine", self.engine, *self.waits]
         command += ["--connection", self.connection, "--ip", "v4", "--payload", at.payload]
         command += ["--transport", at.transport]
-        command += ["--pin", f"{at.client_cpu}:{at.server_cpu}", "--soak", "0s", "--no-reference"]
+        command += ["--pin", f"{at.client_cpu}:{at.server_cpu}", "--heat", "0s", "--no-reference"]
         # Fewer rounds it does not measure; they are this long together.
         command += ["--rounds", 5, "--duration", f"{at.seconds}s", "--board", "generic", "--output", "-"]
         with Program(command, at.all_cpus) as udpbench:

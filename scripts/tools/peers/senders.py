@@ -168,7 +168,7 @@ class Engine:
         command += ["--pin", f"{at.sender_cpu}:{at.receiver_cpu}", "--rcvbuf", at.rcvbuf_bytes]
         # Its duration is that of all windows together.
         command += ["--rounds", self.windows, "--duration", f"{self.windows * window_s * 1000:.0f}ms"]
-        return [*command, "--soak", "0s", "--no-reference", "--output", at.scratch / "run.csv"]
+        return [*command, "--heat", "0s", "--no-reference", "--output", at.scratch / "run.csv"]
 
     def first_window(self, udpbench, raw):
         await_that(lambda: len(samples(raw)) > 0, [udpbench])

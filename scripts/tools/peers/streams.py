@@ -96,7 +96,7 @@ class Engine:
 
     def run(self, at):
         command = [at.udpbench, "--transport", at.transport, "--threads", 2, "--engine", self.name, "--ip", "v4"]
-        command += ["--payload", at.payload, "--pin", f"{at.sender_cpu}:{at.receiver_cpu}", "--soak", "0s"]
+        command += ["--payload", at.payload, "--pin", f"{at.sender_cpu}:{at.receiver_cpu}", "--heat", "0s"]
         command += [
             "--no-reference",
             "--rounds",

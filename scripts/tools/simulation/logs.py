@@ -18,7 +18,7 @@ READINGS = ["first_millic", "last_millic", "hottest_millic", "throttle_bits", "u
 def header(udpbench, blocks, rounds, directory):
     """The first line of the log of a sweep of these cases: one is begun, and interrupted."""
     cases = [case for cases in blocks for case in cases]
-    words = ["--rounds", str(rounds), "--duration", "10h", "--soak", "0s", "--pin", "none", "--board", "generic"]
+    words = ["--rounds", str(rounds), "--duration", "10h", "--heat", "0s", "--pin", "none", "--board", "generic"]
     for flag in ["engine", "threads", "payload", "ip", "connection"]:
         values = dict.fromkeys(str(getattr(case, flag)) for case in cases)
         words += [f"--{flag}", ",".join(values)]

@@ -147,7 +147,7 @@ fn refuse(run: &RunArgs) -> Result<(), UsageError> {
         ("--suite", run.suite.is_some(), none),
         ("--config", run.config.is_some(), none),
         ("--verify", measuring.verify, none),
-        ("--soak", measuring.soak.is_some(), none),
+        ("--heat", measuring.heat.is_some(), none),
         ("--no-reference", measuring.no_reference, none),
     ];
     match refused.into_iter().find(|(_, is_given, _)| *is_given) {

@@ -24,7 +24,7 @@ const GROUPS: [&str; 3] = [PARAMETERS, "MeasuringArgs", "PlacementArgs"];
 const PARAMETERS: &str = "ParameterArgs";
 
 /// Options that `--quick` sets. If `--quick` was typed, a file does not override them.
-const QUICK: [&str; 3] = ["duration", "warmup", "soak"];
+const QUICK: [&str; 3] = ["duration", "warmup", "heat"];
 
 /// The parsed command line and the options that a file or a baseline adds.
 #[derive(Debug)]

@@ -49,7 +49,7 @@ pub struct Request {
 const DEFAULT_DURATION: Duration = Duration::from_secs(1);
 const QUICK_DURATION: Duration = Duration::from_millis(300);
 const QUICK_WARMUP: Duration = Duration::from_millis(20);
-const QUICK_SOAK: Duration = Duration::from_millis(500);
+const QUICK_HEAT: Duration = Duration::from_millis(500);
 /// Default number of rounds. Rates differ between rounds since the machine's state changes over seconds, however long
 /// the windows are. Many windows say more than long ones.
 const DEFAULT_ROUNDS: u32 = 15;
@@ -192,7 +192,7 @@ fn schedule(
         }
     };
     let warmup = || quick(board.timing.warmup, QUICK_WARMUP);
-    let soak = || quick(board.timing.soak, QUICK_SOAK);
+    let heat = || quick(board.timing.heat, QUICK_HEAT);
     let settings = Settings {
         warmup: measuring.warmup.unwrap_or_else(warmup),
         window: window(args, rounds)?,
@@ -208,7 +208,7 @@ fn schedule(
         rounds,
         until: until(measuring)?,
         verify: measuring.verify,
-        soak: measuring.soak.unwrap_or_else(soak),
+        heat: measuring.heat.unwrap_or_else(heat),
         cooldown: board.cooldown.filter(|_| !measuring.quick),
         seed: measuring.seed.unwrap_or_else(|| fastrand::u32(..)),
     })

@@ -202,7 +202,7 @@ fn measuring(own: &MeasuringArgs, typed: &MeasuringArgs) -> MeasuringArgs {
         until: typed.until.or(own.until),
         max_time: typed.max_time.or(own.max_time),
         warmup: typed.warmup.or(own.warmup),
-        soak: typed.soak.or(own.soak),
+        heat: typed.heat.or(own.heat),
         power_command: (typed.power_command.as_ref().or(own.power_command.as_ref())).cloned(),
         seed: typed.seed.or(own.seed),
         no_reference: typed.no_reference || own.no_reference,

@@ -14,7 +14,7 @@ use crate::plan::Until;
 use crate::results::log::{Event, Header, Of};
 use crate::results::replay::Replay;
 use crate::results::row::{EndedBy, Failure, Row};
-use crate::session::{Begin, Experiment, Logged, Step, Trial, Work, soak_of};
+use crate::session::{Begin, Experiment, Logged, Step, Trial, Work, heat_of};
 use crate::trial::spec::TrialSpec;
 
 /// Reasons why cases that could run at the start cannot run now, by key. Filled when a sweep is resumed.
@@ -74,7 +74,7 @@ impl Experiment for Sweep {
             self.begin_round();
             if !self.blocks.is_empty() {
                 self.steps.extend(self.idle_power());
-                self.steps.extend(self.soak());
+                self.steps.extend(self.heat());
             }
         }
         loop {
@@ -156,10 +156,10 @@ impl Sweep {
         schedule.idle_time(plan).map(Step::IdlePower)
     }
 
-    /// Returns a soak with traffic of a case that does not depend on the seed. It is mostly the reference.
-    fn soak(&self) -> Option<Step> {
+    /// Returns the heating up with traffic of a case that does not depend on the seed. It is mostly the reference.
+    fn heat(&self) -> Option<Step> {
         let Header { schedule, plan, .. } = self.header();
-        if schedule.soak.is_zero() {
+        if schedule.heat.is_zero() {
             return None;
         }
         let (case, placement) = plan
@@ -167,7 +167,7 @@ impl Sweep {
             .iter()
             .find_map(|block| block.runnable().next())?;
         let spec = self.spec(case, placement);
-        Some(Step::Soak(Box::new(soak_of(spec, schedule.soak))))
+        Some(Step::Heat(Box::new(heat_of(spec, schedule.heat))))
     }
 
     fn spec(&self, case: &Case, placement: &Placement) -> TrialSpec {

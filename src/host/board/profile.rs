@@ -106,7 +106,7 @@ pub struct Timing {
     pub warmup: Duration,
     /// Duration of traffic once before the first case, which ends the idle state of clocks and caches.
     #[serde(deserialize_with = "duration")]
-    pub soak: Duration,
+    pub heat: Duration,
 }
 
 /// Limits for cooling down before the next round of a block.

@@ -36,7 +36,7 @@ pub(crate) fn header() -> Header {
             rounds: 1000,
             until: None,
             verify: true,
-            soak: Duration::ZERO,
+            heat: Duration::ZERO,
             cooldown: None,
             seed: 1,
         },

@@ -140,8 +140,8 @@ columns! {
         window_ms: Option<f64>, "ms", Window, Never, "no window";
         /// Warm-up before each window, as asked for.
         warmup_ms: Option<f64>, "ms", Plan, Never, "never";
-        /// Time after which traffic stays near its rate, found in the soak with the first case; 75: 75 or more.
-        settles_ms: Option<f64>, "ms", Start, Never, "a soak below 1.5 s, two hosts";
+        /// Time after which traffic stays near its rate, found while heating up with the first case; 75: 75 or more.
+        settles_ms: Option<f64>, "ms", Start, Never, "heating up for less than 1.5 s, two hosts";
     }
 
     "Speed" {

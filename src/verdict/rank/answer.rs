@@ -115,22 +115,9 @@ impl Answer {
             said.extend(said_by(choices, *engines));
         }
         if is_unranked {
-            let besides = known
-                .first()
-                .map_or_else(String::new, |only| format!("besides {only}, "));
-            let where_shown = match board.machine.network {
-                Network::Loopback => "between two hosts",
-                Network::Veth | Network::Wire => "over a cable",
-            };
-            said.push(format!(
-                "No recommendation: {besides}only offload was measured, whose gain shows {where_shown}"
-            ));
+            said.push(only_offload(board, known.first().copied()));
         } else if !unknown.is_empty() {
-            let why = board.whole_trains.as_ref();
-            let why = why.map_or_else(String::new, |why| format!(" ({why})"));
-            said.push(format!(
-                "Offload is left out: nothing cuts its trains here{why}"
-            ));
+            said.push(without_offload(board, &unknown));
         }
         Self {
             said,
@@ -196,6 +183,24 @@ impl Answer {
         }
         gains + &said + &hints
     }
+}
+
+/// Says that offload is all that was measured, besides this engine.
+fn only_offload(board: &BoardRanking, besides: Option<&str>) -> String {
+    let besides = besides.map_or_else(String::new, |only| format!("besides {only}, "));
+    let where_shown = match board.machine.network {
+        Network::Loopback => "between two hosts",
+        Network::Veth | Network::Wire => "over a cable",
+    };
+    format!("No recommendation: {besides}only offload was measured, whose gain shows {where_shown}")
+}
+
+/// Says that these engines with offload are left out, and why.
+fn without_offload(board: &BoardRanking, engines: &Labels) -> String {
+    let why = board.whole_trains.as_ref();
+    let why = why.map_or_else(String::new, |why| format!(" (cutting them: {why})"));
+    let names = names(engines, "and");
+    format!("Left out: {names}, whose packets stay whole here, unlike on a cable{why}")
 }
 
 /// Returns the lines on what these engines surely gain over std, one for each. Empty: nothing.

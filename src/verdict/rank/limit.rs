@@ -126,10 +126,7 @@ fn had_time(row: &Row) -> bool {
 /// Says what kept all of these from being faster. `None`: not the same kept them, or it is not known.
 pub(super) fn in_words(all: &[Reached]) -> Option<String> {
     let limits: Option<Vec<Limit>> = all.iter().map(|one| one.limit).collect();
-    let Some(limits) = limits.filter(|limits| !limits.is_empty()) else {
-        let text = "the path is full, all reach the same rate whatever CPU time they take";
-        return is_same_whatever_cpu(all).then(|| text.to_owned());
-    };
+    let limits = limits.filter(|limits| !limits.is_empty())?;
     let links = limits.iter().map(|limit| match limit {
         Limit::Link { mbps, pct } => Some((*mbps, *pct)),
         Limit::Queue | Limit::Path => None,
@@ -147,12 +144,16 @@ pub(super) fn in_words(all: &[Reached]) -> Option<String> {
 /// Ratio of two rates that are the same.
 const SAME: f64 = 1.05;
 
-/// Returns whether all reach the same rate, as something between their threads is full that drops nothing: their rates then
-/// say nothing of engines.
-pub(super) fn is_full_path(all: &[Reached]) -> bool {
+/// Says what is full between the threads of all of these, if they reach the same rate and it drops nothing: their rates then
+/// say nothing of engines. `None`: it is not so, or not known.
+pub(super) fn full_path(all: &[Reached]) -> Option<String> {
     let is_path = |one: &Reached| one.limit.is_some_and(|limit| limit != Limit::Queue);
     let is_same = most_over_least(all.iter().map(|one| one.pps)) <= SAME;
-    all.len() > 1 && is_same && all.iter().all(is_path) || is_same_whatever_cpu(all)
+    if all.len() > 1 && is_same && all.iter().all(is_path) {
+        return in_words(all);
+    }
+    let text = "the path is full, all reach the same rate whatever CPU time they take";
+    is_same_whatever_cpu(all).then(|| text.to_owned())
 }
 
 /// Returns whether all reach the same rate although CPU times differ at both ends: a CPU would keep each of them at another
@@ -231,6 +232,10 @@ mod tests {
         }
     }
 
+    fn is_full(all: &[Reached]) -> bool {
+        full_path(all).is_some()
+    }
+
     #[test]
     fn a_link_is_full_by_its_frames() {
         // 1460 B of payload are 1526 B of the time on the wire: 81,913 of them are 1 Gb/s.
@@ -263,9 +268,9 @@ mod tests {
         };
         assert!(Reached::of(&loopback).is_none());
         let at = |pps| Reached::of(&row(None, pps, 0.5)).expect("a wire");
-        assert!(is_full_path(&[at(10_000.0), at(10_400.0)]));
-        assert!(!is_full_path(&[at(10_000.0), at(10_600.0)]));
-        assert!(!is_full_path(&mixed));
+        assert!(is_full(&[at(10_000.0), at(10_400.0)]));
+        assert!(!is_full(&[at(10_000.0), at(10_600.0)]));
+        assert!(!is_full(&mixed));
     }
 
     #[test]
@@ -273,19 +278,18 @@ mod tests {
         let reached = |pps, share| Reached::of(&row(None, pps, share)).expect("a wire");
         let busy = [(10_000.0, 1.0), (10_100.0, 0.92), (10_050.0, 0.98)];
         let all = |of: [(f64, f64); 3]| of.map(|(pps, share)| reached(pps, share));
-        assert!(!is_full_path(&all(busy)), "a CPU may keep each of them");
+        assert_eq!(full_path(&all(busy)), None, "a CPU may keep each of them");
         let cheap = [busy[0], busy[1], (10_050.0, 0.5)];
-        assert!(is_full_path(&all(cheap)));
-        let text = in_words(&all(cheap)).expect("full");
+        let text = full_path(&all(cheap)).expect("full");
         assert!(text.contains("whatever CPU time"), "{text}");
-        assert!(!is_full_path(&all([cheap[0], cheap[1], (10_400.0, 0.5)])));
+        assert!(!is_full(&all([cheap[0], cheap[1], (10_400.0, 0.5)])));
         let shared = Row {
             warnings: vec![Warning::Plan(PlanWarning::BothEndsShareCpu { cpu: 1 })],
             ..row(None, 10_050.0, 0.5)
         };
         let shared = Reached::of(&shared).expect("a wire");
         assert_eq!(shared.limit, None, "they waited for each other");
-        assert!(!is_full_path(&[
+        assert!(!is_full(&[
             reached(10_000.0, 1.0),
             reached(10_100.0, 0.92),
             shared

@@ -29,7 +29,7 @@ use udpbench::results::log::{Event, Header, Log, line};
 use udpbench::results::row::Row;
 
 /// Options of a sweep of many short blocks.
-pub const LONG_SWEEP: &str = "--full --engine null --no-reference --ip v4 --soak 0s --warmup 0s --rounds 5 \
+pub const LONG_SWEEP: &str = "--full --engine null --no-reference --ip v4 --heat 0s --warmup 0s --rounds 5 \
                           --duration 5ms --threads 2 -o out.csv --payload \
                           1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20";
 

@@ -5,7 +5,7 @@ use udpbench::results::row::{Reason, Status};
 use super::Place;
 
 /// Options of a short sweep.
-pub const SHORT: &str = "--no-reference --soak 0s --warmup 5ms --rounds 5";
+pub const SHORT: &str = "--no-reference --heat 0s --warmup 5ms --rounds 5";
 
 /// Runs every pair of these engines over these transports, and checks that every message is received as it was sent.
 /// Over a transport that `differs`, two engines write different heads before messages.

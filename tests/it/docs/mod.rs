@@ -52,7 +52,7 @@ fn columns_look_at_what_they_say() {
     let place = Place::new();
     let output = place.run(
         "--engine null --no-reference --threads 2 --payload 300 --ip v4 --connection connected \
-         --rounds 5 --duration 5ms --warmup 0s --soak 0s --columns all -o before.csv",
+         --rounds 5 --duration 5ms --warmup 0s --heat 0s --columns all -o before.csv",
     );
     assert!(output.status.success(), "{}", stderr(&output));
     for (over, change) in [("drain", drain), ("run", run), ("window", window)] {

@@ -61,7 +61,7 @@ fn row_of<'a>(rows: &'a [Row], engine: &str) -> &'a Row {
     found.unwrap_or_else(|| panic!("no {engine} in {rows:?}"))
 }
 
-const SHORT: &str = "--payload 300 --rounds 5 --duration 50ms --soak 0s --warmup 5ms";
+const SHORT: &str = "--payload 300 --rounds 5 --duration 50ms --heat 0s --warmup 5ms";
 
 #[test]
 fn a_program_sends_and_receives_like_an_engine() {
@@ -204,7 +204,7 @@ fn a_counter_that_lies_hugely_fails_before_anything_is_made_of_it() {
     ] {
         // A window that is not waited for.
         let output = place.run(&format!(
-            "{arguments} --threads 2 --no-reference --payload 300 --rounds 5 --duration 500s --soak 0s -o out.csv"
+            "{arguments} --threads 2 --no-reference --payload 300 --rounds 5 --duration 500s --heat 0s -o out.csv"
         ));
         assert_code(&output, 1);
         for row in rows(&place.path("out.csv")) {
@@ -299,7 +299,7 @@ fn a_kill_at_any_moment_leaves_no_process_and_no_row_behind() {
 fn a_kill_of_the_controller_ends_what_its_programs_have_started() {
     for name in ["forks-late", "leaves-a-daemon"] {
         let place = place_with(&[name]);
-        let arguments = "--threads 2 --payload 300 --duration 500s --rounds 5 --soak 0s -o out.csv";
+        let arguments = "--threads 2 --payload 300 --duration 500s --rounds 5 --heat 0s -o out.csv";
         let mut command = place.udpbench(&format!(
             "--engine exec:./{name} --no-reference {arguments}"
         ));
@@ -458,7 +458,7 @@ fn two_builds_of_a_program_are_compared() {
 fn failed_cases_are_counted_with_their_reason_and_no_column_is_named() {
     let place = Place::new();
     let output = place.run(
-        "--engine exec:fails=/bin/false --no-reference --threads 2 --payload 26 --ip v4 --soak 0s \
+        "--engine exec:fails=/bin/false --no-reference --threads 2 --payload 26 --ip v4 --heat 0s \
          --duration 100ms --rounds 5 -o out.csv",
     );
     assert_code(&output, 1);

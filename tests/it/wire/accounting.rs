@@ -46,7 +46,7 @@ fn what_fills_the_queue_that_ssh_needs_does_not_end_the_sweep() {
         return;
     };
     let place = Place::new();
-    let words = "--no-reference --soak 0s --pin 0:1 --direction up --threads 2 --payload 300 --engine std,mmsg \
+    let words = "--no-reference --heat 0s --pin 0:1 --direction up --threads 2 --payload 300 --engine std,mmsg \
                  --rounds 5 --duration 2500ms -q -o out.csv";
     let output = sweep(&lab, &place, words);
     assert!(output.status.success(), "{}", stderr(&output));

@@ -11,7 +11,7 @@ use crate::shown_commands::{code_lines, inline_codes};
 
 /// Added to what measures: shorter, and on a CPU for each end.
 const SHORT: [(&str, &str); 6] = [
-    ("--soak", "0s"),
+    ("--heat", "0s"),
     ("--warmup", "5ms"),
     ("--rounds", "5"),
     ("--duration", "20ms"),
@@ -209,7 +209,7 @@ fn two_ends_on_one_cpu_are_said_with_the_command_that_parts_them() {
     let Some(desk) = Desk::new() else {
         return;
     };
-    let short = "--soak 0s --warmup 5ms --rounds 6 --duration 30ms --threads 2";
+    let short = "--heat 0s --warmup 5ms --rounds 6 --duration 30ms --threads 2";
     let command = format!("udpbench wire pi@board --deploy --engine std --payload 300 {short}");
     let output = desk.run(End::Near, &command);
     assert_code(&output, 0);

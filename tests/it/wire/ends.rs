@@ -16,7 +16,7 @@ use crate::common::lab::{End, Lab};
 use crate::common::{Place, kills, program, rows, stderr};
 
 /// Windows that are over, and long ones to be cut off; then the same few rounds again.
-const SWEEP: &str = "--pin 0:1 --no-reference --engine std,mmsg --threads 2 --payload 300 --soak 0s --warmup 5ms \
+const SWEEP: &str = "--pin 0:1 --no-reference --engine std,mmsg --threads 2 --payload 300 --heat 0s --warmup 5ms \
                      --rounds 6 --duration 1200ms -q -o out.csv";
 /// Time limit for the end of everything: 3 s without a word from the other end, and the delays of a busy machine.
 pub(crate) const GONE: Duration = Duration::from_secs(60);

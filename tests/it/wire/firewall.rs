@@ -8,7 +8,7 @@ use udpbench::results::row::Status;
 use crate::common::lab::{End, Lab};
 use crate::common::{Place, program, rows, stderr};
 
-const SHORT: &str = "--pin 0:1 --no-reference --engine std --threads 2 --payload 300 --soak 0s --warmup 5ms --rounds 6 \
+const SHORT: &str = "--pin 0:1 --no-reference --engine std --threads 2 --payload 300 --heat 0s --warmup 5ms --rounds 6 \
                      --duration 50ms --connection connected -o out.csv";
 
 /// A lab whose far end drops the UDP datagrams that such a rule of nft names. `None`: there is none, or no nft.

@@ -123,7 +123,7 @@ fn what_was_broken_off_goes_on_with_the_words_that_it_said() {
     let place = Place::new();
     let enter = place.script("enter", "shift; exec \"$@\"");
     let words = format!(
-        "--engine std --threads 2 --payload 300 --duration 60s --soak 0s -q -o out.csv --on board --rsh ./enter --agent {}",
+        "--engine std --threads 2 --payload 300 --duration 60s --heat 0s -q -o out.csv --on board --rsh ./enter --agent {}",
         udpbench()
     );
     let mut sweep = place.udpbench(&words).spawn().expect("it starts");

@@ -164,7 +164,7 @@ fn a_window_in_which_the_link_goes_down_is_measured_again() {
         return;
     };
     let place = Place::new();
-    let words = "--pin 0,0:1,1 --no-reference --soak 0s --warmup 5ms --rounds 5 --duration 1500ms -q -o out.csv \
+    let words = "--pin 0,0:1,1 --no-reference --heat 0s --warmup 5ms --rounds 5 --duration 1500ms -q -o out.csv \
                  --direction up --threads 2 --payload 300 --engine std --ip v4 --rate 5k";
     let mut command = wire(&lab, &place, words);
     command.stdout(Stdio::null()).stderr(Stdio::piped());

@@ -12,7 +12,7 @@ use udpbench::results::row::Status;
 use crate::common::lab::{End, Lab};
 use crate::common::{Place, assert_code, copy_program, program, rows, stderr};
 
-pub(crate) const SHORT: &str = "--pin 0:1 --no-reference --engine std --threads 2 --payload 300 --soak 0s --warmup 5ms --rounds 5 \
+pub(crate) const SHORT: &str = "--pin 0:1 --no-reference --engine std --threads 2 --payload 300 --heat 0s --warmup 5ms --rounds 5 \
                      --duration 100ms -o out.csv";
 
 pub(crate) fn udpbench() -> String {

@@ -21,7 +21,7 @@ fn what_went_over_a_typed_address_goes_on_over_it() {
     place.script("enter", &format!("shift\nexec {enter} \"$@\""));
     let case = "--engine std --threads 2 --payload 300 --pin 0:1 --direction up";
     for (experiment, options, log) in [
-        ("", "--rounds 6 --duration 3s --soak 0s -o a.csv", "a.jsonl"),
+        ("", "--rounds 6 --duration 3s --heat 0s -o a.csv", "a.jsonl"),
         (
             "latency ",
             "--rounds 6 --duration 600ms -o b.csv",

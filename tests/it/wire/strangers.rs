@@ -66,7 +66,7 @@ fn sweep(lab: &Lab) {
     let mut command = lab.near(program);
     let ssh = format!("ssh -F {}", lab.ssh_config().display());
     command.args(["wire", "board", "--rsh", &ssh, "--agent", program]);
-    let words = "--pin 0:1 --no-reference --engine std --threads 2 --payload 300 --soak 0s --rounds 5 \
+    let words = "--pin 0:1 --no-reference --engine std --threads 2 --payload 300 --heat 0s --rounds 5 \
                  --duration 250ms -q -o out.csv";
     command.args(words.split_whitespace());
     command.current_dir(place.path("."));

@@ -8,7 +8,7 @@ use crate::common::{Place, rows, stderr};
 #[test]
 fn the_suite_measures_every_published_case() {
     let place = Place::new();
-    let short = "--duration 30ms --rounds 6 --warmup 1ms --soak 0s";
+    let short = "--duration 30ms --rounds 6 --warmup 1ms --heat 0s";
     let output = place.run(&format!("--suite message-io {short} -o mine"));
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(!stderr(&output).contains("without "), "{}", stderr(&output));

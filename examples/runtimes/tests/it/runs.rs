@@ -22,7 +22,7 @@ fn floods_and_round_trips_are_measured_and_verified() {
     ] {
         let output = place.run(&format!(
             "--engine {list} --workload {workload} --verify --payload 300 --ip v4 --rounds 5 --duration 20ms \
-             --warmup 1ms --soak 0s -o {file}"
+             --warmup 1ms --heat 0s -o {file}"
         ));
         assert!(output.status.success(), "{}", stderr(&output));
         for row in rows(&place.path(file)) {

@@ -20,8 +20,9 @@ pub(super) fn table(rows: &[(&Row, Load)]) -> Table {
         last = heading;
         table.row(columns.cells(&case));
     }
-    let blank = rows.iter().any(|(row, _)| lacks_p99(row)).then_some(BLANK);
-    table.text(LEGEND.to_owned() + blank.unwrap_or_default());
+    if rows.iter().any(|(row, _)| lacks_p99(row)) {
+        table.text(BLANK);
+    }
     table
 }
 
@@ -47,8 +48,8 @@ impl Measured<'_> {
         let block = block_in_words(alone.unwrap_or(self.rows[0].0));
         let arrivals = self.arrivals.filter(|it| *it != Arrivals::default());
         match arrivals.filter(|_| alone.is_some()) {
-            Some(arrivals) => format!("-- {block}, {arrivals}"),
-            None => format!("-- {block}"),
+            Some(arrivals) => format!("-- {block}, {arrivals}, round trips in us"),
+            None => format!("-- {block}, round trips in us"),
         }
     }
 }
@@ -161,14 +162,15 @@ fn lacks_p99(row: &Row) -> bool {
 const OVER: &str = "over";
 const UNCLEAR: &str = "unclear";
 
-const LEGEND: &str = "\n\
+/// Explains the columns.
+pub(super) const LEGEND: &str = "\n\
     Round trips in microseconds: half of them, and 99 of 100, take no longer. alone: each client waits for its answer, \
     kreq/s of them. 10 %, 50 %, 90 %: so much of this engine's best rate in three trials before (with --load: of what it \
     bears without loss) is asked, when it is due, and round trips count from then. over: that is more than is answered. unclear: so it seems, \
     but more was answered at a higher rate.";
 
 /// See [`Row::rtt_p99_us`].
-const BLANK: &str = " No p99: of fewer than 1,000 requests, or 1 % had no answer.";
+const BLANK: &str = "No p99: of fewer than 1,000 requests, or 1 % had no answer.";
 
 #[cfg(test)]
 mod tests {

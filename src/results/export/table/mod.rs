@@ -49,7 +49,7 @@ pub fn draw(rows: &[Row], width: u16) -> String {
 pub(super) fn columns(rows: &[&Row]) -> Columns<'static, Row> {
     // Only some rows may have energies.
     let richest = rows.iter().find(|row| has_energy(row)).unwrap_or(&rows[0]);
-    layout::columns(richest).known_of(rows.iter().copied())
+    layout::columns(richest).known_of(rows)
 }
 
 fn has_energy(row: &Row) -> bool {
@@ -58,11 +58,14 @@ fn has_energy(row: &Row) -> bool {
 
 /// Explains the columns of the table of these rows.
 pub fn explained(rows: &[Row], width: u16) -> String {
-    let all: Vec<&Row> = rows.iter().collect();
-    let measured = measured(&all);
+    let (loaded, others) = by_load(rows);
+    let at_loads = (!loaded.is_empty()).then(|| latency::LEGEND.to_owned());
+    let measured = measured(&others);
     let workloads = measured.chunk_by(|one, other| one.workload == other.workload);
-    let legends = workloads.map(|rows| format!("{}\n", legend(rows[0])));
-    fold::text(&legends.collect::<String>(), width.into())
+    let legends = workloads.map(|rows| legend(rows[0]).to_owned());
+    let legends = at_loads.into_iter().chain(legends);
+    let legends: String = legends.map(|legend| legend + "\n").collect();
+    fold::text(&legends, width.into())
 }
 
 /// Draws only the warnings of the rows, with the number of cases that each concerns.

@@ -25,10 +25,18 @@ struct Choice<'a> {
     label: &'a str,
     conditions: Conditions,
     outcome: Outcome<'a>,
-    /// The rate at which all engines fill the path, in datagrams per second. `None`: they do not.
-    full_pps: Option<f64>,
+    /// The path that all engines fill. `None`: they do not.
+    full: Option<FullPath>,
     /// Cases that did not answer the requests of this load.
     overloaded: Vec<&'a Overloaded>,
+}
+
+/// A path that all engines fill, and reach the same rate.
+struct FullPath {
+    /// That rate, in datagrams per second.
+    pps: f64,
+    /// What is full. `None`: the queue of the sender's interface.
+    what: Option<String>,
 }
 
 /// The outcome for the engines that may be recommended, under the same conditions.
@@ -134,9 +142,9 @@ impl<'a> Choices<'a> {
     ) -> Self {
         let mut unsure = Labels::new();
         let choice = |(&conditions, label): (&Conditions, &'a String)| {
-            let (outcome, full_pps) = match board.average(measure, conditions) {
+            let (outcome, full) = match board.average(measure, conditions) {
                 Some(averaged) => match full(board, averaged, among) {
-                    Some((full, pps)) => (full, Some(pps)),
+                    Some((outcome, full)) => (outcome, Some(full)),
                     None => (outcome(board, averaged, among, &mut unsure)?, None),
                 },
                 None if measure == Measure::RoundTrip => (Outcome::Nobody, None),
@@ -147,7 +155,7 @@ impl<'a> Choices<'a> {
                 label: label.as_str(),
                 conditions,
                 outcome,
-                full_pps,
+                full,
                 overloaded: overloaded
                     .filter(|one| one.conditions == conditions)
                     .collect(),
@@ -257,8 +265,8 @@ impl<'a> Choices<'a> {
     pub(super) fn to_compare_at_a_rate(&self) -> Option<(u64, Labels<'a>)> {
         /// Part of the full rate.
         const PART: f64 = 0.9;
-        let full = self.each.iter().filter_map(|choice| choice.full_pps);
-        let least = full.min_by(f64::total_cmp)?;
+        let full = self.each.iter().filter_map(|choice| choice.full.as_ref());
+        let least = full.map(|full| full.pps).min_by(f64::total_cmp)?;
         let averaged = self.board.averaged_by(self.measure);
         let all = averaged.flat_map(|averaged| &averaged.standing.places);
         let known = all.filter(|place| self.among.has(self.board, place));
@@ -431,29 +439,40 @@ fn most_lost_pct(place: &RankedEngine) -> f64 {
     place.loss_pct.map_or(0.0, |(_, most)| most)
 }
 
-/// Returns the outcome where every engine that may be recommended fills the path and all reach the same rate, with that
-/// rate in datagrams per second. `None`: not every one does.
+/// Returns the outcome where every engine that may be recommended fills the path and all reach the same rate. `None`: not
+/// every one does. Those that may not be recommended tell what is full as well.
 fn full<'a>(
     board: &BoardRanking,
     averaged: &'a Averaged,
     among: Among,
-) -> Option<(Outcome<'a>, f64)> {
+) -> Option<(Outcome<'a>, FullPath)> {
     if averaged.standing.measure != Measure::Speed {
         return None;
     }
-    let places = averaged.standing.places.iter();
-    let places: Vec<&RankedEngine> = places.filter(|place| among.has(board, place)).collect();
-    let reached = places.iter().map(|place| {
+    let all = || averaged.standing.places.iter();
+    let known = || all().filter(|place| among.has(board, place));
+    let reached = |place: &RankedEngine| {
         let own = (averaged.conditions, place.label.clone());
         board.reached.get(&own).copied()
-    });
-    let reached: Vec<Reached> = reached.collect::<Option<_>>()?;
-    if places.iter().all(|place| is_clean(place)) && limit::is_full_path(&reached) {
-        let all = places.iter().map(|place| place.label.as_str());
-        let least = reached.iter().map(|one| one.pps).reduce(f64::min)?;
-        return Some((Outcome::Best(Best::new(all.collect())), least));
+    };
+    let of_all: Option<Vec<Reached>> = all().map(reached).collect();
+    let reached: Vec<Reached> = known().map(reached).collect::<Option<_>>()?;
+    let what = limit::full_path(&reached).or_else(|| limit::full_path(&of_all?));
+    if let Some(what) = what.filter(|_| known().all(is_clean)) {
+        let pps = reached.iter().map(|one| one.pps).reduce(f64::min)?;
+        let engines = known().map(|place| place.label.as_str());
+        let what = Some(what);
+        return Some((
+            Outcome::Best(Best::new(engines.collect())),
+            FullPath { pps, what },
+        ));
     }
-    FullQueue::of(&reached).map(|full| (Outcome::Full(full), full.pps))
+    let full = FullQueue::of(&reached)?;
+    let path = FullPath {
+        pps: full.pps,
+        what: None,
+    };
+    Some((Outcome::Full(full), path))
 }
 
 /// Chooses among engines under the same conditions, and adds better engines without an interval to `unsure`. `None` if

@@ -22,6 +22,8 @@ const MOST_LISTED: usize = 4;
 /// the next run.
 const MOST_TAIL_PCT: f64 = 20.0;
 
+/// Ratio of two 99th percentiles that is said even if they are not well known.
+const FAR_TAIL: f64 = 3.0;
 /// Widest spread that is said, in percent: a wider one is no longer symmetric.
 const MOST_APART_PCT: f64 = 99.0;
 
@@ -95,7 +97,7 @@ impl<'a> Choices<'a> {
 
     /// Names the engines, with the reason for the choice among equally good ones.
     fn best_in_words(&self, best: &Best, conditions: &[Conditions]) -> String {
-        let limit = limit::in_words(&self.reached(best, conditions));
+        let limit = self.limit(best, conditions);
         let limit = limit.map_or_else(String::new, |limit| format!(": {limit}"));
         let engines = names(&best.engines, "or");
         if !best.dearer.is_empty() {
@@ -110,6 +112,24 @@ impl<'a> Choices<'a> {
 
     fn conditions(&self) -> Vec<Conditions> {
         self.each.iter().map(|choice| choice.conditions).collect()
+    }
+
+    /// Says what kept equally fast engines from being faster under these conditions. `None`: it is not known, or not the
+    /// same.
+    fn limit(&self, best: &Best, conditions: &[Conditions]) -> Option<String> {
+        let these = self
+            .each
+            .iter()
+            .filter(|choice| conditions.contains(&choice.conditions));
+        let full: Option<Vec<&String>> = these
+            .map(|choice| choice.full.as_ref()?.what.as_ref())
+            .collect();
+        match full.as_deref() {
+            Some([first, others @ ..]) if others.iter().all(|other| other == first) => {
+                Some((*first).clone())
+            }
+            _ => limit::in_words(&self.reached(best, conditions)),
+        }
     }
 
     /// Returns what is known of equally fast engines under these conditions. Empty: they are ranked by something else, or
@@ -131,9 +151,7 @@ impl<'a> Choices<'a> {
     /// are none.
     pub(in crate::verdict::rank) fn cpus_where_full(&self) -> Option<String> {
         let is_full = |choice: &&Choice| match &choice.outcome {
-            Outcome::Best(best) => {
-                limit::in_words(&self.reached(best, &[choice.conditions])).is_some()
-            }
+            Outcome::Best(best) => self.limit(best, &[choice.conditions]).is_some(),
             _ => false,
         };
         let choice = self.each.iter().find(is_full)?;
@@ -337,7 +355,9 @@ impl<'a> Choices<'a> {
         let (longer, _) = all.find(|(label, tail)| {
             let ends = tail.interval().zip(shortest.1.interval());
             let is_apart = ends.is_some_and(|((low, _), (_, high))| low > high);
-            is_apart && best.engines.contains(label) && is_known(tail) && is_known(&shortest.1)
+            let is_far = tail.value() >= FAR_TAIL * shortest.1.value();
+            let is_told = is_far || is_known(tail) && is_known(&shortest.1);
+            is_apart && best.engines.contains(label) && is_told
         })?;
         Some(format!(
             "p99 is surely shorter with {} than with {longer}",
