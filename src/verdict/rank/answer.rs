@@ -114,6 +114,7 @@ impl Answer {
         for (engines, choices) in lists.iter().filter(|(engines, _)| *engines > 1) {
             said.extend(said_by(choices, *engines));
         }
+        said.extend(bursts::in_words(board, &best(&lists)));
         if is_unranked {
             said.push(only_offload(board, known.first().copied()));
         } else if !unknown.is_empty() {
@@ -121,10 +122,7 @@ impl Answer {
         }
         Self {
             said,
-            saves: saves(&gains, &best(&lists))
-                .into_iter()
-                .chain(bursts::in_words(board, &best(&lists)))
-                .collect(),
+            saves: saves(&gains, &best(&lists)),
             reach: Vec::from_iter(intervals(board, &best(&lists), &gains)),
             hints: remarks(board, &lists, &told),
             next,

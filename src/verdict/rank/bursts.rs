@@ -32,6 +32,6 @@ pub(super) fn in_words(board: &BoardRanking, engines: &Labels) -> Option<String>
     let (label, us, even, least) = bursts.max_by(|one, other| one.1.total_cmp(other.1))?;
     let [us, least] = [us, least].map(|us| us / 1e3);
     Some(format!(
-        "{label} sends in bursts {us:.2} ms apart (p99; {even} {least:.2} ms)"
+        "{label} wakes less often: it sends in bursts {us:.2} ms apart (p99; {even} {least:.2} ms)"
     ))
 }

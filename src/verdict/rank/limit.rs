@@ -152,7 +152,7 @@ pub(super) fn full_path(all: &[Reached]) -> Option<String> {
     if all.len() > 1 && is_same && all.iter().all(is_path) {
         return in_words(all);
     }
-    let text = "the path is full, all reach the same rate whatever CPU time they take";
+    let text = "the path is full, as all reach the same rate";
     is_same_whatever_cpu(all).then(|| text.to_owned())
 }
 
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(full_path(&all(busy)), None, "a CPU may keep each of them");
         let cheap = [busy[0], busy[1], (10_050.0, 0.5)];
         let text = full_path(&all(cheap)).expect("full");
-        assert!(text.contains("whatever CPU time"), "{text}");
+        assert!(text.contains("the same rate"), "{text}");
         assert!(!is_full(&all([cheap[0], cheap[1], (10_400.0, 0.5)])));
         let shared = Row {
             warnings: vec![Warning::Plan(PlanWarning::BothEndsShareCpu { cpu: 1 })],

@@ -105,6 +105,29 @@ fn at_a_rate() -> Vec<Row> {
 }
 
 #[test]
+fn who_sends_in_bursts_at_a_rate_is_named_with_the_time_between_them() {
+    let mut rows = at_a_rate();
+    for row in &mut rows {
+        let is_batched = row.case.sender.as_str() == "mmsg";
+        row.gap_p99_us = Some(if is_batched { 2040.0 } else { 150.0 });
+    }
+    let said = "mmsg wakes less often: it sends in bursts 2.04 ms apart (p99; ";
+    let answer = ranked(&rows).answer(By::Both);
+    assert!(
+        answer.said.iter().any(|line| line.starts_with(said)),
+        "{answer:?}"
+    );
+    for row in &mut rows {
+        row.gap_p99_us = Some(150.0);
+    }
+    let answer = ranked(&rows).answer(By::Both);
+    assert!(
+        !answer.said.iter().any(|line| line.contains("bursts")),
+        "{answer:?}"
+    );
+}
+
+#[test]
 fn every_ending_says_what_a_careful_engineer_would() {
     let (mut all, mut longest) = (String::new(), 0);
     let mut end = |name: &str, rows: &[Row]| {
