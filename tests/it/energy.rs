@@ -102,7 +102,7 @@ fn metered_run(place: &Place) -> Row {
     let (table, said) = (stdout(&output), stderr(&output));
     assert!(said.contains("power by channel 1 (ina226)"), "{said}");
     assert!(said.contains("idle power: 2."), "{said}");
-    assert!(table.contains(" nJ "), "{table}");
+    assert!(table.contains(" nJ\n"), "{table}");
     let mut rows = rows(&place.path("out.csv"));
     rows.pop().expect("a row")
 }

@@ -88,7 +88,7 @@ fn what_warns_is_counted_and_shown_on_demand() {
     let words: Vec<&str> = table.split_whitespace().collect();
     let words = words.join(" ");
     let shown = "warnings) ";
-    let command = "udpbench summarize --warnings counted.jsonl udpbench ";
+    let command = "udpbench summarize --warnings counted.jsonl";
     assert!(words.contains(shown) && words.contains(command), "{table}");
     assert!(table.contains("\nverified "), "{table}");
     let table = stdout(&place.run(&format!("{sweep} -o shown.csv --warnings")));

@@ -87,7 +87,7 @@ verified_on = []
 targets = ["aarch64-unknown-linux-gnu"]
 limits = []
 defaults = { threads = [1], payload = [26] }
-timing = { warmup = "1ms", soak = "1ms" }
+timing = { warmup = "1ms", heat = "1ms" }
 cooldown = { below_c = 1, at_most = "30ms" }
 "#;
 
@@ -129,11 +129,18 @@ fn a_hot_board_is_given_time_to_cool_down_before_each_round_of_a_block_but_not_f
 }
 
 #[test]
-fn the_soak_comes_once_and_counts_nothing() {
+fn heating_up_comes_once_and_counts_nothing() {
     let recorder = run(&format!("{TINY} --heat 2ms"));
-    let soaks = recorder.told.iter().filter(|told| told.contains("soaking"));
-    assert_eq!(soaks.count(), 1);
-    assert!(recorder.told[0].contains("soaking"), "{:?}", recorder.told);
+    let heats = recorder
+        .told
+        .iter()
+        .filter(|told| told.contains("heating up"));
+    assert_eq!(heats.count(), 1);
+    assert!(
+        recorder.told[0].contains("heating up"),
+        "{:?}",
+        recorder.told
+    );
     assert_eq!((recorder.windows, recorder.rows.len()), (2 * 6, 2));
 }
 

@@ -33,7 +33,7 @@ payload = [26]
 
 [timing]
 warmup = "20ms"
-soak = "500ms"
+heat = "500ms"
 
 [cooldown]
 below_c = 60
@@ -75,7 +75,7 @@ fn a_profile_of_ones_own_brings_its_defaults_and_its_placement() {
 
 #[test]
 fn an_unknown_key_is_refused() {
-    assert_snapshot!("refused-unknown-key", refusal(&broken("soak =", "soack =")));
+    assert_snapshot!("refused-unknown-key", refusal(&broken("heat =", "haet =")));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_missing_field_is_refused() {
 
 #[test]
 fn a_missing_field_in_a_table_is_refused() {
-    let text = broken("soak = \"500ms\"\n", "");
+    let text = broken("heat = \"500ms\"\n", "");
     assert_snapshot!("refused-missing-field-in-table", refusal(&text));
 }
 

@@ -126,7 +126,7 @@ fn defaults(host: &Host) -> String {
     };
     format!(
         "\n[defaults]\nthreads = [{threads}]\npayload = [26, 300, 1460]\n\n\
-         [timing]\n# To decide. These suit most boards.\nwarmup = \"50ms\"\nsoak = \"5s\"\n"
+         [timing]\n# To decide. These suit most boards.\nwarmup = \"50ms\"\nheat = \"5s\"\n"
     )
 }
 
