@@ -414,6 +414,20 @@ mod tests {
     }
 
     #[test]
+    fn few_disturbed_cases_are_not_why_half_of_the_intervals_are_wide() {
+        let with = |disturbed: usize| {
+            let mut rows = vec![row(20.0, &[]); 12];
+            rows[..disturbed].fill(row(20.0, &[LOST_CPU_TIME]));
+            Quality::of(&rows)
+        };
+        let (few, many) = (with(3), with(4));
+        assert!(few.reasons[0].starts_with("half of the intervals"), "{few}");
+        assert_eq!(few.fixes, [Fix::Until]);
+        assert!(many.reasons[0].starts_with("CPU time lost"), "{many}");
+        assert_eq!(many.fixes, [STOP]);
+    }
+
+    #[test]
     fn one_grave_doubt_is_not_good_and_more_than_a_quarter_are_poor() {
         let with = |doubtful: usize, warning: Warning| {
             let mut rows = vec![row(1.0, &[]); 8];

@@ -125,7 +125,8 @@ impl fmt::Display for ThanStd {
     }
 }
 
-/// Returns the gains of an engine in a few words: `gso>gro: 3.4 times std at 26 B, 3.0 at 1460 B; 0.32, 0.36 of its CPU time`.
+/// Returns the gains of an engine in a few words: `gso>gro: 3.4 times std at 26 B, 3.0 at 1460 B; 0.32, 0.36 of its CPU
+/// time`.
 pub(super) fn in_short(gains: &[&Gain]) -> String {
     let unit = |n: usize| if n == 0 { gains[n].unit } else { "" };
     let values = gains.iter().enumerate().map(|(n, gain)| {
