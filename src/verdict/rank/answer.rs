@@ -262,8 +262,8 @@ fn said_by(choices: &[Choices], engines: usize) -> Vec<String> {
     let Some((first, others)) = choices.split_first() else {
         return Vec::new();
     };
-    // What was sent in vain to a full queue is in the CPU times.
-    let is_full = first.fills_a_queue();
+    // What was sent in vain, and waiting in a call, is in the CPU times.
+    let is_full = first.need_a_rate();
     let others = others.iter().filter(|_| !is_full);
     let others = others.filter(|it| it.engines() != first.engines());
     let headline = first.headline(engines).into_iter();

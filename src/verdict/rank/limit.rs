@@ -144,21 +144,20 @@ pub(super) fn in_words(all: &[Reached]) -> Option<String> {
 /// Ratio of two rates that are the same.
 const SAME: f64 = 1.05;
 
-/// Says what is full between the threads of all of these, if they reach the same rate and it drops nothing: their rates then
-/// say nothing of engines. `None`: it is not so, or not known.
+/// Says what is full between the threads of all of these, if they reach the same rate, it drops nothing and they wait for
+/// it: their CPU times then tell them apart. `None`: it is not so, or not known.
 pub(super) fn full_path(all: &[Reached]) -> Option<String> {
     let is_path = |one: &Reached| one.limit.is_some_and(|limit| limit != Limit::Queue);
     let is_same = most_over_least(all.iter().map(|one| one.pps)) <= SAME;
     if all.len() > 1 && is_same && all.iter().all(is_path) {
         return in_words(all);
     }
-    let text = "the path is full, as all reach the same rate";
-    is_same_whatever_cpu(all).then(|| text.to_owned())
+    None
 }
 
 /// Returns whether all reach the same rate although CPU times differ at both ends: a CPU would keep each of them at another
-/// rate.
-fn is_same_whatever_cpu(all: &[Reached]) -> bool {
+/// rate. A thread may be busy all the same, as the kernel empties a queue in its calls: its CPU time says nothing then.
+pub(super) fn is_same_whatever_cpu(all: &[Reached]) -> bool {
     /// Ratio of rates that only one cause explains, and of CPU times that are not the same.
     const EQUAL: f64 = 1.02;
     const OTHER: f64 = 1.1;
@@ -180,7 +179,7 @@ fn most_over_least(values: impl Iterator<Item = f64> + Clone) -> f64 {
     most.zip(least).map_or(1.0, |(most, least)| most / least)
 }
 
-/// The rate with which every engine fills the queue of the sender's interface.
+/// The rate at which every engine fills the queue of the sender's interface, or something on the path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FullQueue {
     /// The lowest of their rates, in datagrams per second.
@@ -190,6 +189,15 @@ pub(super) struct FullQueue {
 }
 
 impl FullQueue {
+    /// Returns the lowest rate of these engines. `None`: there are none.
+    pub(super) fn least(all: &[Reached]) -> Option<Self> {
+        let least = all.iter().min_by(|a, b| a.pps.total_cmp(&b.pps))?;
+        Some(Self {
+            pps: least.pps,
+            mbps: least.mbps,
+        })
+    }
+
     /// Returns the rate of engines that all reach the same one, some of them with a full queue. `None`: a CPU keeps one
     /// from it, their rates differ, or it is not known.
     pub(super) fn of(all: &[Reached]) -> Option<Self> {
@@ -197,10 +205,7 @@ impl FullQueue {
         let least = all.iter().min_by(|a, b| a.pps.total_cmp(&b.pps))?;
         let is_same = |one: &Reached| one.limit.is_some() && one.pps <= SAME * least.pps;
         let is_it = all.len() > 1 && all.iter().any(is_full) && all.iter().all(is_same);
-        is_it.then_some(Self {
-            pps: least.pps,
-            mbps: least.mbps,
-        })
+        Self::least(all).filter(|_| is_it)
     }
 }
 
@@ -278,18 +283,19 @@ mod tests {
         let reached = |pps, share| Reached::of(&row(None, pps, share)).expect("a wire");
         let busy = [(10_000.0, 1.0), (10_100.0, 0.92), (10_050.0, 0.98)];
         let all = |of: [(f64, f64); 3]| of.map(|(pps, share)| reached(pps, share));
-        assert_eq!(full_path(&all(busy)), None, "a CPU may keep each of them");
+        let is_full = |all: [Reached; 3]| is_same_whatever_cpu(&all);
+        assert!(!is_full(all(busy)), "a CPU may keep each of them");
         let cheap = [busy[0], busy[1], (10_050.0, 0.5)];
-        let text = full_path(&all(cheap)).expect("full");
-        assert!(text.contains("the same rate"), "{text}");
-        assert!(!is_full(&all([cheap[0], cheap[1], (10_400.0, 0.5)])));
+        assert!(is_full(all(cheap)));
+        assert_eq!(full_path(&all(cheap)), None, "who is busy does not wait");
+        assert!(!is_full(all([cheap[0], cheap[1], (10_400.0, 0.5)])));
         let shared = Row {
             warnings: vec![Warning::Plan(PlanWarning::BothEndsShareCpu { cpu: 1 })],
             ..row(None, 10_050.0, 0.5)
         };
         let shared = Reached::of(&shared).expect("a wire");
         assert_eq!(shared.limit, None, "they waited for each other");
-        assert!(!is_full(&[
+        assert!(!is_full([
             reached(10_000.0, 1.0),
             reached(10_100.0, 0.92),
             shared

@@ -49,7 +49,7 @@ enum Outcome<'a> {
     Lossy(&'a RankedEngine),
     /// The best of the engines that lost little are behind one that lost too much.
     Overrun(Overrun<'a>),
-    /// Every engine fills the queue at the sender's interface, and reaches the same rate.
+    /// Every engine fills something between both ends, and reaches the same rate: CPU times there say nothing of them.
     Full(FullQueue),
     /// No engine kept up with the load.
     Nobody,
@@ -279,8 +279,8 @@ impl<'a> Choices<'a> {
         Some((rate, known.map(|place| place.label.as_str()).collect()))
     }
 
-    /// Returns whether engines fill the queue of the sender's interface somewhere.
-    pub(super) fn fills_a_queue(&self) -> bool {
+    /// Returns whether engines fill the path somewhere in a way that leaves their CPU times without a meaning.
+    pub(super) fn need_a_rate(&self) -> bool {
         let mut each = self.each.iter();
         each.any(|choice| matches!(choice.outcome, Outcome::Full(_)))
     }
@@ -457,8 +457,8 @@ fn full<'a>(
     };
     let of_all: Option<Vec<Reached>> = all().map(reached).collect();
     let reached: Vec<Reached> = known().map(reached).collect::<Option<_>>()?;
-    let what = limit::full_path(&reached).or_else(|| limit::full_path(&of_all?));
-    if let Some(what) = what.filter(|_| known().all(is_clean)) {
+    let are_clean = known().all(is_clean);
+    if let Some(what) = limit::full_path(&reached).filter(|_| are_clean) {
         let pps = reached.iter().map(|one| one.pps).reduce(f64::min)?;
         let engines = known().map(|place| place.label.as_str());
         let what = Some(what);
@@ -467,10 +467,20 @@ fn full<'a>(
             FullPath { pps, what },
         ));
     }
-    let full = FullQueue::of(&reached)?;
+    let is_same = are_clean
+        && (limit::is_same_whatever_cpu(&reached)
+            || of_all.is_some_and(|all| limit::is_same_whatever_cpu(&all)));
+    let (full, what) = if is_same {
+        (
+            FullQueue::least(&reached)?,
+            Some("the path is full".to_owned()),
+        )
+    } else {
+        (FullQueue::of(&reached)?, None)
+    };
     let path = FullPath {
         pps: full.pps,
-        what: None,
+        what,
     };
     Some((Outcome::Full(full), path))
 }

@@ -292,10 +292,14 @@ impl<'a> Choices<'a> {
                     most_lost_pct(overrun.engine),
                 )
             }
-            Outcome::Full(full) => format!(
-                "the queue of the sender's interface is full at {:.0} Mb/s: compare CPU times at a lower rate",
-                full.mbps
-            ),
+            Outcome::Full(full) => {
+                let what = choice.full.as_ref().and_then(|full| full.what.as_deref());
+                let what = what.unwrap_or("the queue of the sender's interface is full");
+                format!(
+                    "{what} at {:.0} Mb/s: compare CPU times at a lower rate",
+                    full.mbps
+                )
+            }
             Outcome::Unsure => {
                 "no engine has an interval; measure more rounds, and std as well".to_owned()
             }
