@@ -182,15 +182,22 @@ fn move_at_least(
 ) -> anyhow::Result<(u64, u64)> {
     let control = Arc::new(Control::default());
     let programs = programs(entry, over, workload).context("cannot make two sockets")?;
-    // All are here.
-    control.start_barrier.open();
     let start = |program| {
         let meter = Arc::new(Meter::default());
         let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
-        let thread = thread::spawn(move || run_thread(entry, program, over, &Arc::new(context)));
+        let control = Arc::clone(&control);
+        let thread = thread::spawn(move || {
+            run_thread(entry, program, over, &Arc::new(context))
+                .inspect_err(|_| control.start_barrier.fail())
+        });
         (meter, thread)
     };
     let threads: Vec<_> = programs.into_iter().map(start).collect();
+    // A train that comes before its receiver has set UDP_GRO comes as single datagrams. If one fails, its error is
+    // told below.
+    if control.start_barrier.wait_for(threads.len()) {
+        control.start_barrier.open();
+    }
     let received = || {
         threads
             .last()
