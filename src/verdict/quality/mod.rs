@@ -253,8 +253,14 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
             Fix::Lossless
         }
     });
-    let width = apart.is_none() && doubt.is_none() && (is_wide || loss.is_none());
-    let width = (is_poor && width).then_some(Fix::Until);
+    // With other buffers something else is measured: how long is seen then.
+    let is_width = match loss {
+        Some(Fix::Buffers) => false,
+        Some(_) => is_wide,
+        None => true,
+    };
+    let is_width = is_poor && apart.is_none() && doubt.is_none() && is_width;
+    let width = is_width.then_some(Fix::Until);
     // A step in words has no command that could ask for more rounds, too.
     let is_in_words = matches!(doubt, Some(Fix::Words(_)));
     let few = DOUBTS.iter().find(|doubt| doubt.fix == Fix::Rounds);
@@ -503,11 +509,13 @@ mod tests {
 
     #[test]
     fn small_receive_buffers_are_named_whatever_else_disturbed_the_run() {
-        let small = |warnings: &[Warning]| Row {
+        let small_of = |half_width_pct, warnings: &[Warning]| Row {
             loss_pct: Some(70.0),
             rcvbuf_requested_bytes: Some(2000.try_into().expect("in range")),
-            ..row(1.0, warnings)
+            ..row(half_width_pct, warnings)
         };
+        let small = |warnings: &[Warning]| small_of(1.0, warnings);
+        assert_eq!(Quality::of(&[small_of(50.0, &[])]).fixes, [Fix::Buffers]);
         let quality = Quality::of(&[small(&[LOST_CPU_TIME]), small(&[])]);
         let stop = Fix::Check("stop what else runs, which this names");
         assert_eq!(quality.fixes, [stop, Fix::Buffers]);
