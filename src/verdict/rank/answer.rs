@@ -201,7 +201,8 @@ fn without_offload(board: &BoardRanking, engines: &Labels) -> String {
     format!("Left out: {names}, whose packets stay whole here, unlike on a cable{why}")
 }
 
-/// Returns the lines on what these engines surely gain over std, one for each. Empty: nothing.
+/// Returns the lines on what these engines surely gain over std, one for each, which names it if they are several. Empty:
+/// nothing.
 fn saves(gains: &[Gain], best: &Labels) -> Vec<String> {
     let gained = gains.iter().filter(|gain| {
         let is_sure = matches!(gain.than_std, Some(ThanStd::Better(_)));
@@ -209,7 +210,12 @@ fn saves(gains: &[Gain], best: &Labels) -> Vec<String> {
     });
     let gained: Vec<&Gain> = gained.collect();
     let alike = gained.chunk_by(|one, other| one.engine == other.engine);
-    alike.map(gain::in_short).collect()
+    alike
+        .map(|gains| match best.len() {
+            1 => gain::in_short(gains),
+            _ => format!("{}: {}", gains[0].engine, gain::in_short(gains)),
+        })
+        .collect()
 }
 
 /// Returns the reason why the rows say nothing about engines.

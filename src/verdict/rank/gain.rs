@@ -125,8 +125,7 @@ impl fmt::Display for ThanStd {
     }
 }
 
-/// Returns the gains of an engine in a few words: `gso>gro: 3.4 times std at 26 B, 3.0 at 1460 B; 0.32, 0.36 of its CPU
-/// time`.
+/// Returns the gains of an engine in a few words: `3.4 times std at 26 B, 3.0 at 1460 B; 0.32, 0.36 of its CPU time`.
 pub(super) fn in_short(gains: &[&Gain]) -> String {
     let unit = |n: usize| if n == 0 { gains[n].unit } else { "" };
     let values = gains.iter().enumerate().map(|(n, gain)| {
@@ -136,7 +135,7 @@ pub(super) fn in_short(gains: &[&Gain]) -> String {
     let values: Vec<String> = values.collect();
     let cpu = gains.iter().map(|gain| gain.cpu.as_str());
     let cpu: Vec<&str> = cpu.filter(|cpu| !cpu.is_empty()).collect();
-    let mut text = format!("{}: {}", gains[0].engine, values.join(", "));
+    let mut text = values.join(", ");
     if !cpu.is_empty() {
         let cpu = cpu.join(", ");
         let _ = if gains[0].than_std.is_some() {

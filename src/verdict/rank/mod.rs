@@ -335,9 +335,12 @@ impl Standing {
         Self::new(self.measure, self.unit, places, self.risk)
     }
 
-    /// Returns the engines that tie for first place. Empty if no engine has an interval.
+    /// Returns the engines that tie for first place, and those whose values are between theirs: whoever is named, is not
+    /// named before one that was better. Empty if no engine has an interval.
     pub fn leaders(&self) -> impl Iterator<Item = &RankedEngine> {
-        self.places.iter().filter(|place| place.is_first())
+        let last = self.places.iter().rposition(RankedEngine::is_first);
+        let leaders = &self.places[..last.map_or(0, |last| last + 1)];
+        leaders.iter().filter(|place| place.place.is_some())
     }
 }
 

@@ -145,6 +145,61 @@ fn an_engine_with_the_same_speed_as_std_is_not_recommended_over_it() {
     );
 }
 
+/// Models a wide interval: what is surely behind the first may be ahead of what may be the first.
+#[test]
+fn nobody_is_named_before_one_that_measured_better() {
+    let wide = Row {
+        ratio_sd_pct: Some(40.0),
+        cpu_ratio_sd_pct: Some(40.0),
+        ..row("tokio", 2, 0.9, 1.3)
+    };
+    let rows = [row("mmsg", 2, 1.0, 1.0), row("nix", 2, 0.93, 1.1), wide];
+    let board = ranked(&rows);
+    let places = [("mmsg", Some(1)), ("nix", Some(2)), ("tokio", Some(1))];
+    assert_eq!(speed(&board.averaged[0].standing), places);
+    let expected = "Too noisy to say which is the best: mmsg, nix and tokio (";
+    let claims = sentences(&board, By::Both);
+    assert!(claims[0].starts_with(expected), "{claims:?}");
+    let by_cpu = board.averaged_by(Measure::Cpu).next();
+    let leaders = by_cpu.expect("it has CPU times").standing.leaders().count();
+    assert_eq!(leaders, 3);
+}
+
+#[test]
+fn what_is_gained_names_its_engine_where_several_are_to_choose_from() {
+    let two = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 1.21, 0.9)];
+    let short = |rows: &[Row]| ranked(rows).answer(By::Both).draw_short(80);
+    let gain = "1.21 times std at 300 B; 0.90 of its CPU time";
+    let one = short(&two);
+    assert!(
+        one.contains(&format!("use mmsg\n         {gain}\n")),
+        "{one}"
+    );
+    let three = short(&[&two[..], &[row("uring", 2, 1.21, 0.9)]].concat());
+    assert!(
+        three.contains(&format!("\n         mmsg: {gain}\n")),
+        "{three}"
+    );
+}
+
+#[test]
+fn cpu_times_choose_among_equally_fast_engines_only_where_noise_does_not_hide_who_needs_the_least()
+{
+    let tokio = |cpu_ratio_sd_pct| Row {
+        cpu_ratio_sd_pct: Some(cpu_ratio_sd_pct),
+        ..row("tokio", 2, 1.0, 0.9)
+    };
+    for (deviation_pct, expected) in [
+        (2.0, "use mmsg or tokio (as fast as nix for less CPU time)"),
+        (40.0, "use mmsg, nix or tokio (a tie within 5 %)"),
+    ] {
+        let rows = [row("mmsg", 2, 1.0, 0.9), row("nix", 2, 1.0, 1.3)];
+        let rows = rows.into_iter().chain([tokio(deviation_pct)]);
+        let claims = sentences(&ranked(&rows.collect::<Vec<_>>()), By::Speed);
+        assert!(claims[0].ends_with(expected), "{claims:?}");
+    }
+}
+
 /// An engine in first place is ahead however wide its interval is, if the whole interval is above std. Otherwise the
 /// engines are only noise.
 #[test]

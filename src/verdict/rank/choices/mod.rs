@@ -379,7 +379,8 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// Reduces tied engines to those that need the least CPU time under each of these conditions, or nearly the least.
+    /// Reduces tied engines to those that need the least CPU time under each of these conditions, or nearly the least. Where
+    /// noise hides which ones, it reduces nothing.
     fn cheapest(
         self,
         board: &'a BoardRanking,
@@ -392,19 +393,18 @@ impl<'a> Best<'a> {
                 .filter(|place| self.engines.contains(place.label.as_str()))
                 .collect();
             let standing = averaged.standing.of_these(&places);
+            let leaders: Vec<&RankedEngine> = standing.leaders().collect();
+            if apart_pct(&leaders) > NEEDED_PCT {
+                return Some(self.engines.clone());
+            }
+            let cheapest = leaders.into_iter().chain(near(&standing));
             let name = |place: &RankedEngine| self.engines.get(place.label.as_str()).copied();
-            Some(
-                standing
-                    .leaders()
-                    .chain(near(&standing))
-                    .filter_map(name)
-                    .collect(),
-            )
+            Some(cheapest.filter_map(name).collect())
         });
         // Conditions without CPU times do not restrict the others.
         let each: Vec<Labels> = each.flatten().collect();
         let cheapest = in_all(each.iter());
-        if cheapest.is_empty() {
+        if cheapest.is_empty() || each.contains(&self.engines) {
             return self;
         }
         Self {
