@@ -181,14 +181,14 @@ fn most_over_least(values: impl Iterator<Item = f64> + Clone) -> f64 {
 
 /// The rate at which every engine fills the queue of the sender's interface, or something on the path.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FullQueue {
+pub(super) struct FullRate {
     /// The lowest of their rates, in datagrams per second.
     pub(super) pps: f64,
     /// The same, in Mb/s of payload.
     pub(super) mbps: f64,
 }
 
-impl FullQueue {
+impl FullRate {
     /// Returns the lowest rate of these engines. `None`: there are none.
     pub(super) fn least(all: &[Reached]) -> Option<Self> {
         let least = all.iter().min_by(|a, b| a.pps.total_cmp(&b.pps))?;
@@ -200,7 +200,7 @@ impl FullQueue {
 
     /// Returns the rate of engines that all reach the same one, some of them with a full queue. `None`: a CPU keeps one
     /// from it, their rates differ, or it is not known.
-    pub(super) fn of(all: &[Reached]) -> Option<Self> {
+    pub(super) fn of_queue(all: &[Reached]) -> Option<Self> {
         let is_full = |one: &Reached| one.limit == Some(Limit::Queue);
         let least = all.iter().min_by(|a, b| a.pps.total_cmp(&b.pps))?;
         let is_same = |one: &Reached| one.limit.is_some() && one.pps <= SAME * least.pps;
@@ -309,14 +309,14 @@ mod tests {
             ..Reached::of(&row(None, pps, 0.5)).expect("a wire")
         };
         let (queue, path) = (Some(Limit::Queue), Some(Limit::Path));
-        let full = FullQueue::of(&[reached(queue, 8300.0), reached(path, 8350.0)]);
+        let full = FullRate::of_queue(&[reached(queue, 8300.0), reached(path, 8350.0)]);
         assert_eq!(full.map(|full| full.pps), Some(8300.0));
         for others in [
             [reached(path, 8300.0), reached(path, 8350.0)],
             [reached(queue, 8300.0), reached(path, 9000.0)],
             [reached(queue, 8300.0), reached(None, 8300.0)],
         ] {
-            assert!(FullQueue::of(&others).is_none(), "{others:?}");
+            assert!(FullRate::of_queue(&others).is_none(), "{others:?}");
         }
     }
 }

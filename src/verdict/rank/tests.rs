@@ -567,6 +567,7 @@ fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
 
 mod answer;
 mod any_rows;
+mod believed;
 mod round_trip_simulation;
 mod round_trips;
 mod simulation;

@@ -6,16 +6,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use self::words::{half_in_words, listed, names};
 use super::estimate::{RISK, Reading};
-use super::limit::{self, FullQueue, Reached};
+use super::limit::{self, FullRate, Reached};
 use super::measure::{Measure, Unit};
 use super::technique::{self, Technique};
 use super::{Averaged, BoardRanking, Conditions, Overloaded, RankedEngine, Standing};
 use crate::data::{EngineName, LoopbackTrains};
 use crate::results::row::Network;
-use crate::verdict::quality::LOSSY_PCT;
+use crate::verdict::quality::{Grade, LOSSY_PCT};
 
 /// By how much tied engines may differ at most, in percent: whoever takes any of them loses no more.
 pub(super) const NEEDED_PCT: f64 = 5.0;
+
+/// By how much a state of a virtual machine that outlasts a run changes the ratio of two engines, in percent
+/// (docs/METHODOLOGY.md).
+const STATE_PCT: f64 = 20.0;
 
 /// Labels of engines.
 pub(super) type Labels<'a> = BTreeSet<&'a str>;
@@ -33,10 +37,10 @@ struct Choice<'a> {
 
 /// A path that all engines fill, and reach the same rate.
 struct FullPath {
-    /// That rate, in datagrams per second.
-    pps: f64,
-    /// What is full. `None`: the queue of the sender's interface.
-    what: Option<String>,
+    /// The lowest of their rates, which hardly differ.
+    rate: FullRate,
+    /// What is full, in words.
+    what: String,
 }
 
 /// The outcome for the engines that may be recommended, under the same conditions.
@@ -49,8 +53,8 @@ enum Outcome<'a> {
     Lossy(&'a RankedEngine),
     /// The best of the engines that lost little are behind one that lost too much.
     Overrun(Overrun<'a>),
-    /// Every engine fills something between both ends, and reaches the same rate: CPU times there say nothing of them.
-    Full(FullQueue),
+    /// Every engine fills something between both ends, and reaches the same rate: CPU times there do not tell them apart.
+    Full,
     /// No engine kept up with the load.
     Nobody,
 }
@@ -165,22 +169,23 @@ impl<'a> Choices<'a> {
         let candidates = || each.iter().filter_map(Choice::engines);
         let common = in_all(candidates());
         let cross = common.is_empty() && candidates().count() > 1;
-        let is_best = |choice: &Choice| matches!(choice.outcome, Outcome::Best(_));
         let is_by_speed = measure == Measure::Speed;
+        for choice in each.iter_mut().filter(|_| is_by_speed) {
+            if let Outcome::Best(best) = &choice.outcome {
+                choice.outcome = match best.cheapest(board, [choice.conditions]) {
+                    Some(cheapest) => Outcome::Best(cheapest),
+                    None if choice.full.is_some() => Outcome::Full,
+                    None => continue,
+                };
+            }
+        }
+        let is_best = |choice: &Choice| matches!(choice.outcome, Outcome::Best(_));
         let everywhere = (!common.is_empty() && each.iter().all(is_best)).then(|| {
             let all = each.iter().map(|choice| choice.conditions);
             let best = Best::new(common);
-            if is_by_speed {
-                best.cheapest(board, all)
-            } else {
-                best
-            }
+            let cheapest = is_by_speed.then(|| best.cheapest(board, all)).flatten();
+            cheapest.unwrap_or(best)
         });
-        for choice in each.iter_mut().filter(|_| is_by_speed) {
-            if let Outcome::Best(best) = &mut choice.outcome {
-                *best = best.clone().cheapest(board, [choice.conditions]);
-            }
-        }
         Self {
             board,
             measure,
@@ -237,6 +242,38 @@ impl<'a> Choices<'a> {
             .collect()
     }
 
+    /// Returns whether another run may have other engines as the best: something disturbed this one, or a state of the
+    /// virtual machine may be what they lead by.
+    fn is_doubtful(&self) -> bool {
+        let is_state = |choice: &Choice| self.lead_pct(choice) < STATE_PCT;
+        self.board.quality.grade == Grade::Poor
+            || self.each.iter().any(Choice::is_disturbed)
+            || (self.board.is_virtual && self.each.iter().any(is_state))
+    }
+
+    /// Returns by how much the best engines lead the others that may be recommended, in percent. Infinite without others.
+    fn lead_pct(&self, choice: &Choice<'a>) -> f64 {
+        let Outcome::Best(best) = &choice.outcome else {
+            return f64::INFINITY;
+        };
+        let is_dearer = |place: &&RankedEngine| best.dearer.contains(place.label.as_str());
+        let lead = |measure, is_other: &dyn Fn(&&RankedEngine) -> bool| -> Option<f64> {
+            let standing = &self.board.average(measure, choice.conditions)?.standing;
+            let known = standing.places.iter();
+            let known = known.filter(|it| is_clean(it) && self.among.has(self.board, it));
+            let (named, others): (Vec<&RankedEngine>, Vec<&RankedEngine>) =
+                known.partition(|place| best.engines.contains(place.label.as_str()));
+            let first = *others.iter().find(|place| is_other(place))?;
+            let ratio = named.last()?.reading.value() / first.reading.value();
+            Some(100.0 * (ratio.max(1.0 / ratio) - 1.0))
+        };
+        let leads = [
+            lead(self.measure, &|place| !is_dearer(place)),
+            lead(Measure::Cpu, &is_dearer),
+        ];
+        leads.into_iter().flatten().fold(f64::INFINITY, f64::min)
+    }
+
     /// Returns whether more windows may tell more engines apart.
     pub(super) fn are_open(&self) -> bool {
         let mut each = self.each.iter();
@@ -255,7 +292,7 @@ impl<'a> Choices<'a> {
             Outcome::Unsure
             | Outcome::Lossy(_)
             | Outcome::Overrun(_)
-            | Outcome::Full(_)
+            | Outcome::Full
             | Outcome::Nobody => false,
         })
     }
@@ -266,7 +303,7 @@ impl<'a> Choices<'a> {
         /// Part of the full rate.
         const PART: f64 = 0.9;
         let full = self.each.iter().filter_map(|choice| choice.full.as_ref());
-        let least = full.map(|full| full.pps).min_by(f64::total_cmp)?;
+        let least = full.map(|full| full.rate.pps).min_by(f64::total_cmp)?;
         let averaged = self.board.averaged_by(self.measure);
         let all = averaged.flat_map(|averaged| &averaged.standing.places);
         let known = all.filter(|place| self.among.has(self.board, place));
@@ -282,7 +319,7 @@ impl<'a> Choices<'a> {
     /// Returns whether engines fill the path somewhere in a way that leaves their CPU times without a meaning.
     pub(super) fn need_a_rate(&self) -> bool {
         let mut each = self.each.iter();
-        each.any(|choice| matches!(choice.outcome, Outcome::Full(_)))
+        each.any(|choice| matches!(choice.outcome, Outcome::Full))
     }
 
     /// Returns the engines that lost least where all lost too much, those that overran their receivers, and those that
@@ -317,7 +354,7 @@ impl<'a> Outcome<'a> {
         match self {
             Self::Best(best) => Some(&best.engines),
             Self::Noisy(noisy) => Some(&noisy.engines),
-            Self::Unsure | Self::Lossy(_) | Self::Overrun(_) | Self::Full(_) | Self::Nobody => None,
+            Self::Unsure | Self::Lossy(_) | Self::Overrun(_) | Self::Full | Self::Nobody => None,
         }
     }
 
@@ -379,13 +416,13 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// Reduces tied engines to those that need the least CPU time under each of these conditions, or nearly the least. Where
-    /// noise hides which ones, it reduces nothing.
+    /// Reduces tied engines to those that need the least CPU time under each of these conditions, or nearly the least.
+    /// `None`: CPU times do not tell them apart, or noise hides which ones need the least.
     fn cheapest(
-        self,
+        &self,
         board: &'a BoardRanking,
         conditions: impl IntoIterator<Item = Conditions>,
-    ) -> Self {
+    ) -> Option<Self> {
         let each = conditions.into_iter().map(|conditions| {
             let averaged = board.average(Measure::Cpu, conditions)?;
             let places = averaged.standing.places.iter();
@@ -404,13 +441,11 @@ impl<'a> Best<'a> {
         // Conditions without CPU times do not restrict the others.
         let each: Vec<Labels> = each.flatten().collect();
         let cheapest = in_all(each.iter());
-        if cheapest.is_empty() || each.contains(&self.engines) {
-            return self;
-        }
-        Self {
+        let is_told = !cheapest.is_empty() && !each.contains(&self.engines);
+        is_told.then(|| Self {
             dearer: &self.engines - &cheapest,
             engines: cheapest,
-        }
+        })
     }
 }
 
@@ -458,31 +493,26 @@ fn full<'a>(
     let of_all: Option<Vec<Reached>> = all().map(reached).collect();
     let reached: Vec<Reached> = known().map(reached).collect::<Option<_>>()?;
     let are_clean = known().all(is_clean);
+    let path = |what: &str, rate| FullPath {
+        rate,
+        what: what.to_owned(),
+    };
     if let Some(what) = limit::full_path(&reached).filter(|_| are_clean) {
-        let pps = reached.iter().map(|one| one.pps).reduce(f64::min)?;
         let engines = known().map(|place| place.label.as_str());
-        let what = Some(what);
-        return Some((
-            Outcome::Best(Best::new(engines.collect())),
-            FullPath { pps, what },
-        ));
+        let best = Best::new(engines.collect());
+        let rate = FullRate::least(&reached)?;
+        return Some((Outcome::Best(best), path(&what, rate)));
     }
     let is_same = are_clean
         && (limit::is_same_whatever_cpu(&reached)
             || of_all.is_some_and(|all| limit::is_same_whatever_cpu(&all)));
-    let (full, what) = if is_same {
-        (
-            FullQueue::least(&reached)?,
-            Some("the path is full".to_owned()),
-        )
+    let path = if is_same {
+        path("the path is full", FullRate::least(&reached)?)
     } else {
-        (FullQueue::of(&reached)?, None)
+        let rate = FullRate::of_queue(&reached)?;
+        path("the queue of the sender's interface is full", rate)
     };
-    let path = FullPath {
-        pps: full.pps,
-        what,
-    };
-    Some((Outcome::Full(full), path))
+    Some((Outcome::Full, path))
 }
 
 /// Chooses among engines under the same conditions, and adds better engines without an interval to `unsure`. `None` if

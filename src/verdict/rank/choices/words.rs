@@ -1,13 +1,13 @@
 //! Puts the choices into words.
 
 use super::{
-    Among, Best, Choice, Choices, Labels, NEEDED_PCT, Noisy, Outcome, Spread, is_clean,
+    Among, Best, Choice, Choices, FullPath, Labels, NEEDED_PCT, Noisy, Outcome, Spread, is_clean,
     most_lost_pct,
 };
 use crate::data::EngineName;
 use crate::results::row::Network;
 use crate::term::digits::counted;
-use crate::verdict::quality::{Grade, LOSSY_PCT};
+use crate::verdict::quality::LOSSY_PCT;
 use crate::verdict::rank::estimate::Reading;
 use crate::verdict::rank::limit::{self, Reached};
 use crate::verdict::rank::measure::Measure;
@@ -35,12 +35,12 @@ impl<'a> Choices<'a> {
             Some(best) => self.best_in_words(best, &self.conditions()),
             None => self.by_conditions()?,
         };
-        let besides = self.besides();
+        let (besides, is_doubtful) = (self.besides(), self.is_doubtful());
         if self.measure == Measure::Cpu {
-            return Some(format!("Least CPU time per datagram{besides}: {best}"));
+            let perhaps = if is_doubtful { "perhaps " } else { "" };
+            let text = format!("Least CPU time per datagram{besides}: {perhaps}{best}");
+            return Some(text);
         }
-        let is_doubtful =
-            self.board.quality.grade == Grade::Poor || self.each.iter().any(Choice::is_disturbed);
         let verb = if is_doubtful { "perhaps" } else { "use" };
         let by = if self.measure == Measure::RoundTrip {
             ", by the median round trip"
@@ -120,7 +120,7 @@ impl<'a> Choices<'a> {
             .iter()
             .filter(|choice| conditions.contains(&choice.conditions));
         let full: Option<Vec<&String>> = these
-            .map(|choice| choice.full.as_ref()?.what.as_ref())
+            .map(|choice| choice.full.as_ref().map(|full| &full.what))
             .collect();
         match full.as_deref() {
             Some([first, others @ ..]) if others.iter().all(|other| other == first) => {
@@ -292,13 +292,9 @@ impl<'a> Choices<'a> {
                     most_lost_pct(overrun.engine),
                 )
             }
-            Outcome::Full(full) => {
-                let what = choice.full.as_ref().and_then(|full| full.what.as_deref());
-                let what = what.unwrap_or("the queue of the sender's interface is full");
-                format!(
-                    "{what} at {:.0} Mb/s: compare CPU times at a lower rate",
-                    full.mbps
-                )
+            Outcome::Full => {
+                let FullPath { rate, what } = choice.full.as_ref()?;
+                format!("{what}: compare CPU times below {:.0} Mb/s", rate.mbps)
             }
             Outcome::Unsure => {
                 "no engine has an interval; measure more rounds, and std as well".to_owned()
