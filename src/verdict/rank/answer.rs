@@ -120,10 +120,11 @@ impl Answer {
         } else if !unknown.is_empty() {
             said.push(without_offload(board, &unknown));
         }
+        let best = best(&lists);
         Self {
+            saves: saves(&gains, &best, best.len() == 1 && said.len() == 1),
             said,
-            saves: saves(&gains, &best(&lists)),
-            reach: Vec::from_iter(intervals(board, &best(&lists), &gains)),
+            reach: Vec::from_iter(intervals(board, &best, &gains)),
             hints: remarks(board, &lists, &told),
             next,
             gains,
@@ -201,9 +202,9 @@ fn without_offload(board: &BoardRanking, engines: &Labels) -> String {
     format!("Left out: {names}, whose packets stay whole here, unlike on a cable{why}")
 }
 
-/// Returns the lines on what these engines surely gain over std, one for each, which names it if they are several. Empty:
-/// nothing.
-fn saves(gains: &[Gain], best: &Labels) -> Vec<String> {
+/// Returns the lines on what these engines surely gain over std, one for each, which names it unless `is_said`: the line
+/// before is about the only one. Empty: nothing.
+fn saves(gains: &[Gain], best: &Labels, is_said: bool) -> Vec<String> {
     let gained = gains.iter().filter(|gain| {
         let is_sure = matches!(gain.than_std, Some(ThanStd::Better(_)));
         is_sure && best.contains(gain.engine.as_str())
@@ -211,9 +212,9 @@ fn saves(gains: &[Gain], best: &Labels) -> Vec<String> {
     let gained: Vec<&Gain> = gained.collect();
     let alike = gained.chunk_by(|one, other| one.engine == other.engine);
     alike
-        .map(|gains| match best.len() {
-            1 => gain::in_short(gains),
-            _ => format!("{}: {}", gains[0].engine, gain::in_short(gains)),
+        .map(|gains| match &gains[0].engine {
+            _ if is_said => gain::in_short(gains),
+            engine => format!("{engine}: {}", gain::in_short(gains)),
         })
         .collect()
 }
