@@ -166,7 +166,7 @@ fn nobody_is_named_before_one_that_measured_better() {
 }
 
 #[test]
-fn what_is_gained_names_its_engine_where_several_are_to_choose_from() {
+fn what_is_gained_names_its_engine_unless_the_line_before_names_no_other() {
     let two = [row("std", 2, 1.0, 1.0), row("mmsg", 2, 1.21, 0.9)];
     let short = |rows: &[Row]| ranked(rows).answer(By::Both).draw_short(80);
     let gain = "1.21 times std at 300 B; 0.90 of its CPU time";
@@ -180,6 +180,15 @@ fn what_is_gained_names_its_engine_where_several_are_to_choose_from() {
         three.contains(&format!("\n         mmsg: {gain}\n")),
         "{three}"
     );
+    // The line before is about another engine.
+    let gso = Row {
+        receiver: "gro".to_owned(),
+        ..row("gso", 2, 9.0, 0.1)
+    };
+    let behind = short(&[&two[..], &[gso]].concat());
+    let left_out = "Left out: gso>gro, whose packets stay whole here, unlike on a cable";
+    let named = format!("{left_out}\n         mmsg: {gain}\n");
+    assert!(behind.contains(&named), "{behind}");
 }
 
 #[test]
