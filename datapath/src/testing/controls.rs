@@ -7,7 +7,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use socket2::SockRef;
 
 use super::bench::{self, BYTES, Bench, Outcome, Stage};
-use super::ends::{Ends, Family, Peer};
+use super::ends::{Ends, Family, Peer, SILENCE};
 use super::sending::{self, Recorded};
 use super::{Finding, Point, receives, receiving, sends};
 use crate::data::Cmsg;
@@ -89,7 +89,9 @@ fn sends_kinds<E: Engine, A: Addressing>(mut ends: Ends, kinds: Cmsg, stage: &St
 fn taken(peer: &Peer) -> (Option<u8>, Option<SockaddrStorage>) {
     let (mut room, mut memory) = ([0; 2 * BYTES], [0; 256]);
     let mut buffers = [IoSliceMut::new(&mut room)];
-    let (socket, flags) = (peer.socket.as_raw_fd(), MsgFlags::MSG_DONTWAIT);
+    let (socket, flags) = (peer.socket.as_raw_fd(), MsgFlags::empty());
+    // A busy kernel hands over what was sent later than the call.
+    let _ = peer.socket.set_read_timeout(Some(SILENCE));
     let Ok(message) =
         recvmsg::<SockaddrStorage>(socket, &mut buffers, Some(&mut memory[..]), flags)
     else {

@@ -7,7 +7,7 @@ use super::bench::BYTES;
 use crate::engine::{Addressing, Direction, Endpoint};
 
 /// Time after which a datagram over loopback will not come any more.
-const SILENCE: Duration = Duration::from_secs(1);
+pub(super) const SILENCE: Duration = Duration::from_secs(1);
 
 /// Family of the addresses.
 #[derive(Clone, Copy)]
