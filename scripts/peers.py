@@ -29,7 +29,7 @@ examples:
   scripts/peers.py throughput                                   26, 300 and 1460 B, 5 rounds: five minutes
   scripts/peers.py throughput --payload 26 --rounds 15 --peer nuttcp --engine std,std/unconnected
   scripts/peers.py latency --transport tcp --engine std,std/spin,tokio
-  scripts/peers.py streams --transport framed-tcp --output streams.csv
+  scripts/peers.py streams --transport unix-stream --output streams.csv
   scripts/peers.py throughput --pin 2:3 --udpbench ./udpbench   on a board without cargo
 
 From Debian: apt-get install iperf3 iperf sockperf nuttcp iproute2. netperf (with netserver) and neper (udp_rr, tcp_rr)

@@ -86,7 +86,7 @@
 //! `cargo run --release` then measures `mine` beside `std`, the reference. Where to read on:
 //!
 //! - [`engine`]: the contract, and [`engine::About`] for what an engine can do
-//! - [`Carrier`]: support for transports other than UDP, as `examples/message-io` has it
+//! - [`Carrier`], [`add_carriers`]: support for transports other than UDP, as `examples/message-io` has it
 //! - [`testing::check_engine`]: a test that says what an engine does wrong
 //! - `docs/OWN-LOOP.md`: from an empty crate to a table, as a bench target, two revisions compared
 //!
@@ -163,7 +163,7 @@ pub mod verdict;
 
 pub use program::run_with;
 #[doc(inline)]
-pub use udpbench_datapath::engines::{Carrier, Entry};
+pub use udpbench_datapath::engines::{Carrier, Entry, add_carriers};
 #[doc(hidden)]
 pub use udpbench_datapath::{data, engines, sys, workload};
 #[doc(inline)]

@@ -29,10 +29,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use udpbench_datapath::data::{Arrivals, Batch, Connection, Transport};
+use udpbench_datapath::data::{Arrivals, Batch, Connection};
 use udpbench_datapath::engine::null_endpoint::NullEndpoint;
 use udpbench_datapath::engine::{Controls, Direction, Endpoint, IoOptions, Meter};
-use udpbench_datapath::engines::stream::shake_hands;
 use udpbench_datapath::engines::{self, BenchThread, Carrier, Entry};
 use udpbench_datapath::sys::wakeup;
 use udpbench_datapath::workload::context::{Control, ThreadContext};
@@ -45,7 +44,7 @@ use udpbench_datapath::workload::{
 const MANY_TIMES: u64 = 10;
 /// Segmentation offload takes 128 of them per call, as many as the kernel allows.
 const PAYLOAD_BYTES: usize = 300;
-/// Ten times what the slowest engine needs under callgrind: tungstenite clears 64 KiB for each read.
+/// Much longer than the slowest engine needs under callgrind.
 const DEADLINE: Duration = Duration::from_secs(300);
 
 /// Time between two datagrams of a paced flood. Even under an observer a receiver is back at its wait before
@@ -130,7 +129,7 @@ fn move_datagrams(entry: &'static Entry, workload: Workload, packets: u64) -> an
         let with_controls = entry
             .thread_with_controls
             .map(|thread| connections.map(|connection| Over::UdpWithControls(connection, thread)));
-        let transports = entry.transports.iter().map(Over::Other);
+        let transports = entry.carriers().map(Over::Other);
         with_controls
             .into_iter()
             .flatten()
@@ -324,9 +323,6 @@ fn endpoints(over: Over) -> io::Result<(Endpoint, Endpoint)> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let near = TcpStream::connect(listener.local_addr()?)?;
         let (far, _) = listener.accept()?;
-        if transport == Transport::Websocket {
-            shake_hands(&near, &far)?;
-        }
         // What is sent is to come before the next is.
         near.set_nodelay(true)?;
         (near.into(), far.into())

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the WebSocket engine against a peer of another language, Python's `websockets`, as client and as server:
+# Runs the WebSocket of examples/message-io against a peer of another language, Python's `websockets`, as client and as server:
 # fragments, masks, and how a connection ends.
 #
 #   scripts/ci/test_websocket.sh
@@ -15,5 +15,5 @@ esac
 venv=target/websocket
 python3 -m venv "$venv"
 "$venv/bin/pip" install --quiet 'websockets>=14' || { echo "SKIPPED: websockets cannot be had" >&2; exit 77; }
-UDPBENCH_PYTHON=$PWD/$venv/bin/python cargo test --locked -p udpbench-datapath --features websocket --lib -- \
-    --ignored of_another_language
+UDPBENCH_PYTHON=$PWD/$venv/bin/python cargo test --locked --target-dir target \
+    --manifest-path examples/message-io/Cargo.toml --lib -- --ignored of_another_language

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 
 use anyhow::Context;
@@ -15,7 +15,6 @@ use super::spec::Flow;
 use crate::data::{Case, Ip, Transport};
 use crate::engine::{ConnectionProbe, QueueProbe};
 use crate::engines::Engines;
-use crate::engines::stream;
 use crate::sys::buffers;
 
 /// Connections that may wait to be accepted: the most that the kernel allows (`net.core.somaxconn`, 4096 since Linux
@@ -171,14 +170,6 @@ impl EndSockets for Connections {
                     flow.source
                 )
             })?;
-            if let (Transport::Websocket, Some(local)) =
-                (self.transport, self.senders.get(&flow.source))
-            {
-                let ends: (TcpStream, TcpStream) =
-                    (local.try_clone()?.into(), remote.try_clone()?.into());
-                stream::shake_hands(&ends.0, &ends.1)
-                    .context("the two ends do not agree on WebSocket")?;
-            }
             self.receivers.push(remote);
         }
         Ok(())

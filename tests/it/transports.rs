@@ -2,16 +2,12 @@
 
 use udpbench::results::row::{Reason, Row, Status};
 
-use crate::common::transports::{SHORT, engines_go_over};
+use crate::common::transports::{SHORT, arrived_whole, engines_go_over};
 use crate::common::{Place, assert_code, rows, stderr};
 
-const ALL: &str = if cfg!(feature = "websocket") {
-    "--transport udp,unix-dgram,unix-stream,tcp,framed-tcp,websocket"
-} else {
-    "--transport udp,unix-dgram,unix-stream,tcp,framed-tcp"
-};
+const ALL: &str = "--transport udp,unix-dgram,unix-stream,tcp";
 /// Number of transports besides UDP.
-const OTHERS: usize = if cfg!(feature = "websocket") { 5 } else { 4 };
+const OTHERS: usize = 3;
 
 fn sweep(place: &Place, options: &str) -> Vec<Row> {
     place.sweep(&format!("{SHORT} {options}"))
@@ -24,28 +20,7 @@ fn hold(rows: &[Row], of_each: usize) {
         .partition(|row| row.transport.to_string() == "udp");
     assert!(!over_udp.is_empty());
     assert_eq!(over_others.len(), OTHERS * of_each, "{rows:#?}");
-    for row in over_others {
-        let case = &row.case.key();
-        assert_eq!(
-            (row.status, &row.reason),
-            (Status::Ok, &Reason::None),
-            "{case}"
-        );
-        assert!(row.received_packets > Some(0), "{case}");
-        assert_eq!(row.received_packets, row.sent_packets, "{case}");
-        assert_eq!(
-            (row.unread_packets, row.unaccounted_packets),
-            (Some(0), Some(0)),
-            "{case}"
-        );
-        assert!(row.verified_packets > Some(0), "{case}");
-        let faults = [
-            row.corrupted_packets,
-            row.truncated_packets,
-            row.reordered_packets,
-        ];
-        assert_eq!(faults, [Some(0); 3], "{case}");
-    }
+    over_others.into_iter().for_each(arrived_whole);
 }
 
 #[test]
@@ -143,12 +118,12 @@ fn messages_longer_than_any_buffer_go_through_in_parts() {
     let place = Place::new();
     let rows = sweep(
         &place,
-        "--transport unix-dgram,unix-stream,tcp,framed-tcp --engine std,tokio --workload flood,rr --threads 2 --payload 1048576 \
+        "--transport unix-dgram,unix-stream,tcp --engine std,tokio --workload flood,rr --threads 2 --payload 1048576 \
          --ip v4 --duration 500ms --verify",
     );
     let (kept_apart, in_parts): (Vec<&Row>, Vec<&Row>) =
         rows.iter().partition(|row| row.transport.keeps_messages());
-    assert_eq!((kept_apart.len(), in_parts.len()), (4, 12));
+    assert_eq!((kept_apart.len(), in_parts.len()), (4, 8));
     for row in kept_apart {
         assert!(
             row.reason.to_string().contains("carries 65507 B at most"),
@@ -174,7 +149,7 @@ fn messages_longer_than_any_buffer_go_through_in_parts() {
 
 #[test]
 fn other_engines_go_over_connections_as_far_as_they_can() {
-    let transports = "unix-dgram,unix-stream,tcp,framed-tcp";
+    let transports = "unix-dgram,unix-stream,tcp";
     engines_go_over("std,mio-exhaustive", transports, |_| false);
 }
 
@@ -214,10 +189,10 @@ fn receivers_of_connections_spin_and_engines_meet() {
     let place = Place::new();
     let rows = sweep(
         &place,
-        "--transport unix-dgram,unix-stream,tcp,framed-tcp --sender std --receiver std,tokio --wait spin --threads 2 \
+        "--transport unix-dgram,unix-stream,tcp --sender std --receiver std,tokio --wait spin --threads 2 \
          --payload 300 --ip v4 --duration 150ms --verify",
     );
-    assert_eq!(rows.len(), 8);
+    assert_eq!(rows.len(), 6);
     for row in &rows {
         assert_eq!(
             (row.status, &row.reason),
@@ -253,6 +228,10 @@ fn what_does_not_go_over_a_transport_says_so() {
             "mmsg does not go over tcp here, std",
         ),
         (
+            "--transport websocket --engine std --threads 2",
+            "no engine here goes over websocket; it has a program of its own: in the repository",
+        ),
+        (
             "--transport tcp --engine std --threads 3",
             "an even number of --threads",
         ),
@@ -265,7 +244,7 @@ fn what_does_not_go_over_a_transport_says_so() {
             "would wait for room",
         ),
         (
-            "--transport framed-tcp --engine std --threads 2 --flows 2",
+            "--transport tcp --engine std --threads 2 --flows 2",
             "leave out --flows",
         ),
         (

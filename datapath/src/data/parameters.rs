@@ -97,10 +97,10 @@ macro_rules! parameters {
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Workload::Flood
                 }
 
-                /// Transport: udp, unix-dgram, unix-stream, tcp, framed-tcp, websocket [default: udp]
+                /// Transport: udp, unix-dgram, unix-stream, tcp [default: udp]
                 ///
-                /// framed-tcp sends the length of each message before it, in four bytes. websocket is over TCP.
-                /// docs/TRANSPORTS.md lists the engines of each
+                /// framed-tcp and websocket are transports of the program examples/message-io only. docs/TRANSPORTS.md
+                /// lists the engines of each
                 transport: optional $crate::data::Transport {
                     flag "--transport", heading "What", key "{}", usual [],
                     default |_board, _extent| vec![], applies |value| value != $crate::data::Transport::Udp

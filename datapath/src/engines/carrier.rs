@@ -8,9 +8,6 @@ use crate::engine::{Engine, Remark};
 use crate::workload::context::ThreadContext;
 use crate::workload::{self, Program};
 
-/// Size of the length before each message of `framed-tcp`, in bytes.
-pub const LENGTH_BYTES: usize = 4;
-
 /// A function that runs one bench thread from start to stop.
 pub type BenchThread = fn(Program, Connection, &Arc<ThreadContext>) -> io::Result<Remark>;
 
@@ -20,6 +17,8 @@ pub type MessageSize = fn(usize, bool) -> Option<usize>;
 
 /// Support of an engine for a transport other than UDP.
 pub struct Carrier {
+    /// Name of the engine.
+    pub engine: &'static str,
     /// The transport.
     pub transport: Transport,
     /// Function that runs a bench thread over this transport.
@@ -29,23 +28,23 @@ pub struct Carrier {
 }
 
 impl Carrier {
-    /// Creates the support for a transport through `E`, whose messages have the usual size: in a stream, that of the
-    /// payload, behind the header of `framed-tcp` or `websocket`.
+    /// Creates the support for a transport through `E`. In a stream, its messages have the size of the payload.
     ///
-    /// `E` gets connected sockets, one [`Endpoint`](crate::engine::Endpoint) per bench thread. Those of `websocket` have
-    /// their handshake behind them. Its [`Engine::ABOUT`] is that of the engine for UDP.
+    /// `E` gets connected sockets, one [`Endpoint`](crate::engine::Endpoint) per bench thread. Its [`Engine::ABOUT`] is
+    /// that of the engine for UDP.
     ///
     /// # Panics
     /// Panics for [`Transport::Udp`], which every engine supports by itself.
     pub const fn of<E: Engine>(transport: Transport) -> Self {
         Self {
+            engine: E::ABOUT.name,
             transport,
             thread: |program, connection, thread| workload::run::<E>(program, connection, thread),
             bytes_of: usual_size(transport),
         }
     }
 
-    /// Sets another size of messages. The plan refuses pairs of engines whose sizes differ.
+    /// Sets another size of messages: with a header, for example. The plan refuses pairs of engines whose sizes differ.
     pub const fn with_bytes_of(self, bytes_of: MessageSize) -> Self {
         Self { bytes_of, ..self }
     }
@@ -55,19 +54,6 @@ const fn usual_size(transport: Transport) -> MessageSize {
     match transport {
         Transport::Udp => panic!("every engine supports UDP"),
         Transport::UnixDgram => |_, _| None,
-        Transport::UnixStream | Transport::Tcp => |payload, _| Some(payload),
-        Transport::FramedTcp => |payload, _| Some(LENGTH_BYTES + payload),
-        Transport::Websocket => |payload, is_client| Some(websocket_bytes(payload, is_client)),
+        _ => |payload, _| Some(payload),
     }
-}
-
-/// Returns the size of a WebSocket message in one frame, in bytes (RFC 6455, section 5.2). Clients mask their
-/// messages.
-pub fn websocket_bytes(payload_bytes: usize, is_masked: bool) -> usize {
-    let length = match payload_bytes {
-        0..=125 => 0,
-        126..=0xFFFF => 2,
-        _ => 8,
-    };
-    2 + length + if is_masked { 4 } else { 0 } + payload_bytes
 }

@@ -43,9 +43,6 @@ pub struct Entry {
     /// Program that sends and receives, if that is not done in this process.
     #[doc(hidden)]
     pub executable: Option<&'static Path>,
-    /// Transports other than UDP that the engine supports.
-    #[doc(hidden)]
-    pub transports: &'static [Carrier],
     /// Tests of the contract: of the engine, of the one that serves many sockets in its stead, and of the engine's
     /// control messages.
     #[cfg(test)]
@@ -66,7 +63,6 @@ impl Entry {
             many_endpoints: (ManyEndpoints::No, refuse),
             thread_with_controls: None,
             executable: None,
-            transports: &[],
             #[cfg(test)]
             keeps_contract: [testing::check_engine::<E>, || {}, || {}],
         }
@@ -83,7 +79,6 @@ impl Entry {
             many_endpoints: (ManyEndpoints::No, refuse),
             thread_with_controls: None,
             executable: Some(path),
-            transports: &[],
             #[cfg(test)]
             keeps_contract: [|| {}, || {}, || {}],
         }
@@ -122,11 +117,6 @@ impl Entry {
         }
     }
 
-    /// Adds support for transports other than UDP.
-    pub const fn over(self, transports: &'static [Carrier]) -> Self {
-        Self { transports, ..self }
-    }
-
     /// Returns the function that runs a bench thread of this case. `None`: the engine does not support the case's
     /// transport.
     #[doc(hidden)]
@@ -145,10 +135,16 @@ impl Entry {
         })
     }
 
+    /// Returns the engine's support for transports other than UDP.
+    #[doc(hidden)]
+    pub fn carriers(&self) -> impl Iterator<Item = &'static Carrier> {
+        super::carriers().filter(|it| it.engine == self.about.name)
+    }
+
     /// Returns the engine's support for a transport, if any.
     #[doc(hidden)]
     pub fn carrier(&self, transport: Transport) -> Option<&'static Carrier> {
-        self.transports.iter().find(|it| it.transport == transport)
+        self.carriers().find(|it| it.transport == transport)
     }
 
     /// Returns the properties that the header of a log records.

@@ -43,7 +43,7 @@ use crate::engine::{Partner, Selection};
 /// Engines of this package, in the order in which they are listed.
 pub static BUILT_IN: &[Entry] = &[
     Entry::of::<null::Null>(),
-    Entry::of::<std::Std>().over(stream::OF_STD),
+    Entry::of::<std::Std>(),
     Entry::of::<socket2::Socket2>(),
     Entry::of::<nix::Nix>(),
     Entry::of::<spin::Spin>().with_many::<spin::Spin>(),
@@ -65,15 +65,12 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<mio::Mio<mio::Level>>()
         .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Level>>>(),
     Entry::of::<mio::Mio<mio::Exhaustive>>()
-        .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Exhaustive>>>()
-        .over(stream::OF_MIO),
+        .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Exhaustive>>>(),
     Entry::of::<mio::Mio<mio::Eager>>()
         .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Eager>>>(),
     Entry::of::<mio::Mio<mio::Once>>(),
     #[cfg(feature = "tokio")]
-    Entry::of::<tokio::Tokio<tokio::EachOne>>()
-        .with_many::<tokio::Tokio<tokio::EachOne>>()
-        .over(stream::OF_TOKIO),
+    Entry::of::<tokio::Tokio<tokio::EachOne>>().with_many::<tokio::Tokio<tokio::EachOne>>(),
     #[cfg(feature = "tokio")]
     Entry::of::<tokio::Tokio<tokio::Exhaustive>>().with_many::<tokio::Tokio<tokio::Exhaustive>>(),
     #[cfg(feature = "smol")]
@@ -87,6 +84,9 @@ pub const PAIR: &str = "gso-gro";
 
 /// Engines of the crate whose program this is.
 static ADDED: OnceLock<&'static [Entry]> = OnceLock::new();
+
+/// Transports of the crate whose program this is.
+static ADDED_CARRIERS: OnceLock<&'static [Carrier]> = OnceLock::new();
 
 /// Engines that this package does not have, each with the reason: see [`not_built`].
 static NOT_BUILT: &[(&str, &str)] = &[
@@ -147,6 +147,32 @@ pub fn add(engines: &'static [Entry]) {
         }
     }
     assert!(ADDED.set(engines).is_ok(), "engines are added once");
+}
+
+/// Adds support for transports, by engines of another crate or of this package. Called once, before anything looks for a
+/// transport.
+///
+/// # Panics
+/// Panics if an engine has a transport twice, or if transports were added before.
+pub fn add_carriers(added: &'static [Carrier]) {
+    let key = |it: &Carrier| (it.engine, it.transport);
+    for (n, carrier) in added.iter().enumerate() {
+        let mut others = stream::CARRIERS.iter().chain(&added[..n]);
+        assert!(
+            !others.any(|it| key(it) == key(carrier)),
+            "{} goes over {} already",
+            carrier.engine,
+            carrier.transport
+        );
+    }
+    let is_first = ADDED_CARRIERS.set(added).is_ok();
+    assert!(is_first, "transports are added once");
+}
+
+/// Returns the support of all engines for transports other than UDP.
+fn carriers() -> impl Iterator<Item = &'static Carrier> {
+    let added = ADDED_CARRIERS.get().copied().unwrap_or_default();
+    stream::CARRIERS.iter().chain(added)
 }
 
 /// Returns the known engines that this program lacks, each with the reason.

@@ -85,20 +85,9 @@ impl Messages for Cut {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::Collected;
     use udpbench::engine::Direction;
     use udpbench::engine::payload::NoCheck;
-
-    /// Collects all messages.
-    #[derive(Default)]
-    struct Collected(Vec<Vec<u8>>);
-
-    impl Check for Collected {
-        const READS_PAYLOAD: bool = true;
-
-        fn check(&mut self, message: &[u8], _origin: Origin) {
-            self.0.push(message.to_vec());
-        }
-    }
 
     #[test]
     fn messages_are_cut_from_whatever_comes() {

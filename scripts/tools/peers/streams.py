@@ -1,4 +1,4 @@
-"""Bytes per second of streams and Unix sockets, by iperf3 (tcp) and sockperf (framed-tcp, Unix sockets)."""
+"""Bytes per second of streams and Unix sockets, by iperf3 (tcp) and sockperf (Unix sockets)."""
 
 import csv
 import io
@@ -11,14 +11,14 @@ from tools.command import Broken
 from tools.intervals import Middle
 from tools.peers.namespace import PATIENCE_S, Program, await_that, is_bound
 
-IPERF3_PORT, SOCKPERF_PORT = 5201, 11111
+IPERF3_PORT = 5201
 # iperf3 takes whole seconds, and its report has to come within PATIENCE_S.
 LEAST_S, MOST_S = 1, PATIENCE_S - 3
 # sockperf's shortest message.
 LEAST_BYTES = 14
 # Fewer have no interval of 95 %.
 LEAST_ROUNDS = 6
-TRANSPORTS = ["tcp", "framed-tcp", "unix-stream", "unix-dgram"]
+TRANSPORTS = ["tcp", "unix-stream", "unix-dgram"]
 
 
 class Conditions(NamedTuple):
@@ -61,20 +61,19 @@ class Iperf3:
 
 
 class Sockperf:
-    """Its client says how many messages it sent; over these none is lost. Its server takes what is there, up
-    to 64 KiB at a time, as udpbench does with framed-tcp."""
+    """Its client says how many messages it sent; over these none is lost."""
 
     is_peer, name, program = True, "sockperf", "sockperf"
-    transports = ("framed-tcp", "unix-stream", "unix-dgram")
+    transports = ("unix-stream", "unix-dgram")
 
     def run(self, at):
         path = at.scratch / "sockperf"
-        over = ["-i", "127.0.0.1" if at.transport == "framed-tcp" else path]
+        over = ["-i", path]
         over += [] if at.transport == "unix-dgram" else ["--tcp"]
         client = ["sockperf", "throughput", *over, "--msg-size", at.payload, "--time", at.seconds]
         path.unlink(missing_ok=True)
         with Program(["sockperf", "server", *over], {at.receiver_cpu}) as receiving:
-            await_that(lambda: path.exists() or is_bound(SOCKPERF_PORT), [receiving])
+            await_that(path.exists, [receiving])
             with Program(client, {at.sender_cpu}) as sending:
                 said = sending.output()
         rate = re.search(r"Message Rate is (\d+) \[msg/sec\]", said)

@@ -22,8 +22,9 @@ pub(super) fn cannot_carry(
         let those = engines::all().filter(|entry| goes(entry));
         let those: Vec<&str> = those.map(|entry| entry.about.name).collect();
         if those.is_empty() {
+            let its_program = engines::why_not_built("message-io").unwrap_or_default();
             return Some(format!(
-                "this udpbench was built without the feature {transport}: use one that was built with it"
+                "no engine here goes over {transport}; it has {its_program}"
             ));
         }
         return Some(format!(

@@ -292,7 +292,6 @@ fn features() -> String {
         ("smol", cfg!(feature = "smol")),
         ("quinn-udp", cfg!(feature = "quinn-udp")),
         ("uring", cfg!(feature = "uring")),
-        ("websocket", cfg!(feature = "websocket")),
     ];
     let built = all.into_iter().filter(|(_, is_built)| *is_built);
     built.map(|(name, _)| name).collect::<Vec<_>>().join(",")

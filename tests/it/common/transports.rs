@@ -1,6 +1,6 @@
 //! Sweeps over transports other than UDP.
 
-use udpbench::results::row::{Reason, Status};
+use udpbench::results::row::{Reason, Row, Status};
 
 use super::Place;
 
@@ -25,11 +25,24 @@ pub fn engines_go_over(engines: &str, transports: &str, differs: impl Fn(&str) -
             assert_ne!(row.sender, row.receiver, "{case}");
             continue;
         }
-        let state = (row.status, &row.reason);
-        assert_eq!(state, (Status::Ok, &Reason::None), "{case}");
-        assert_eq!(row.received_packets, row.sent_packets, "{case}");
-        let unread_or_wrong = [row.unread_packets, row.corrupted_packets];
-        assert_eq!(unread_or_wrong, [Some(0); 2], "{case}");
-        assert_eq!(row.unaccounted_packets, Some(0), "{case}");
+        arrived_whole(row);
     }
+}
+
+/// Checks that every message of a case was received as it was sent.
+pub fn arrived_whole(row: &Row) {
+    let case = &row.case.key();
+    let state = (row.status, &row.reason);
+    assert_eq!(state, (Status::Ok, &Reason::None), "{case}");
+    assert!(row.received_packets > Some(0), "{case}");
+    assert_eq!(row.received_packets, row.sent_packets, "{case}");
+    let left = (row.unread_packets, row.unaccounted_packets);
+    assert_eq!(left, (Some(0), Some(0)), "{case}");
+    assert!(row.verified_packets > Some(0), "{case}");
+    let faults = [
+        row.corrupted_packets,
+        row.truncated_packets,
+        row.reordered_packets,
+    ];
+    assert_eq!(faults, [Some(0); 3], "{case}");
 }

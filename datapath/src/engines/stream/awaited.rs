@@ -88,9 +88,11 @@ socket!(
 );
 
 /// A socket whose waits can be interrupted.
-pub(in crate::engines) struct InterruptibleSocket<S> {
-    pub(super) socket: S,
-    pub(super) waits: Waits,
+pub struct InterruptibleSocket<S> {
+    /// Socket of tokio's.
+    pub socket: S,
+    /// Waits that the end of a trial interrupts.
+    pub waits: Waits,
 }
 
 impl<S: Socket> ByteIo for InterruptibleSocket<S> {
@@ -122,7 +124,7 @@ impl<S: Socket> ByteIo for InterruptibleSocket<S> {
 }
 
 /// The engine that moves messages through a `P`. Everything else is tokio's engine for UDP.
-pub(in crate::engines) struct Awaited<P> {
+pub struct Awaited<P> {
     tokio: Tokio<EachOne>,
     wakeups: Arc<Wakeups>,
     port: PhantomData<P>,

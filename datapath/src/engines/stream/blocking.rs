@@ -30,7 +30,7 @@ wire!(UnixStream, Write::write, Read::read);
 wire!(UnixDatagram, UnixDatagram::send, UnixDatagram::recv);
 
 /// The engine that moves messages through a `P`.
-pub(in crate::engines) struct Blocking<P>(PhantomData<P>);
+pub struct Blocking<P>(PhantomData<P>);
 
 impl<P: TransportIo<ByteIo: From<OwnedFd>>> Engine for Blocking<P> {
     const ABOUT: About = Std::ABOUT;

@@ -3,12 +3,11 @@
 use std::future::Future;
 use std::io;
 
-use super::framing::{Framing, Incoming, Outgoing};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{BatchCount, DatagramIo, IoOptions};
 
 /// A socket that moves bytes and waits in its own way.
-pub(super) trait ByteIo: Send + 'static {
+pub trait ByteIo: Send + 'static {
     /// Writes the bytes for which there is room, and returns their number.
     ///
     /// # Errors
@@ -23,7 +22,7 @@ pub(super) trait ByteIo: Send + 'static {
 }
 
 /// An I/O object over a [`ByteIo`].
-pub(super) trait TransportIo: DatagramIo + 'static {
+pub trait TransportIo: DatagramIo + 'static {
     /// Socket that moves the bytes.
     type ByteIo: ByteIo;
 
@@ -32,49 +31,62 @@ pub(super) trait TransportIo: DatagramIo + 'static {
     fn over(wire: Self::ByteIo, is_client: bool, options: &IoOptions) -> Self;
 }
 
-/// Sends and receives messages, framed by `F`, over a stream.
-pub(in crate::engines) struct StreamIo<W, F> {
+/// Sends and receives messages over a stream. They follow each other, and both ends know their length.
+pub(in crate::engines) struct StreamIo<W> {
     wire: W,
-    outgoing: Outgoing<F>,
-    incoming: Incoming<F>,
+    outgoing: Vec<u8>,
+    /// Bytes of the outgoing message that were written. A message that was written in part is continued.
+    written: usize,
+    incoming: Vec<u8>,
+    /// Bytes of the incoming message that were read.
+    filled: usize,
 }
 
-impl<W: ByteIo, F: Framing> TransportIo for StreamIo<W, F> {
+impl<W: ByteIo> TransportIo for StreamIo<W> {
     type ByteIo = W;
 
     fn over(wire: W, _is_client: bool, options: &IoOptions) -> Self {
+        let receives = options.direction.receives();
+        let message_bytes = options.payload_bytes;
         Self {
             wire,
-            outgoing: Outgoing::new(options),
-            incoming: Incoming::new(options),
+            outgoing: options.payload(),
+            written: 0,
+            incoming: vec![0; if receives { message_bytes } else { 0 }],
+            filled: 0,
         }
     }
 }
 
-impl<W: ByteIo, F: Framing> DatagramIo for StreamIo<W, F> {
+impl<W: ByteIo> DatagramIo for StreamIo<W> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
-        self.outgoing.begin(fill);
-        loop {
-            match self.wire.write(self.outgoing.rest()).await? {
+        if self.written == 0 {
+            fill.fill(&mut self.outgoing);
+        }
+        while self.written < self.outgoing.len() {
+            match self.wire.write(&self.outgoing[self.written..]).await? {
                 0 => return Err(io::ErrorKind::WriteZero.into()),
-                bytes => {
-                    if let Some(moved) = self.outgoing.went(bytes) {
-                        return Ok(moved);
-                    }
-                }
+                bytes => self.written += bytes,
             }
         }
+        self.written = 0;
+        Ok(BatchCount::one(self.outgoing.len()))
     }
 
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-        let bytes = self.wire.read(self.incoming.room()).await?;
-        if bytes == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        let room = &mut self.incoming[self.filled..];
+        match self.wire.read(room).await? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            bytes => self.filled += bytes,
         }
-        let moved = self.incoming.came(bytes, check);
-        moved.ok_or_else(|| io::ErrorKind::InvalidData.into())
+        if self.filled < self.incoming.len() {
+            return Ok(BatchCount::default());
+        }
+        self.filled = 0;
+        check.check_received(self.incoming.len(), &self.incoming, || Origin::PEER);
+        Ok(BatchCount::one(self.incoming.len()))
     }
 }
 

@@ -43,6 +43,9 @@ fn refused_datagrams_are_counted_although_the_library_hides_why() {
             (Some(0), Some(0)),
             "{row:?}"
         );
-        assert!(!row.reason.to_string().contains("ResourceNotFound"), "{row:?}");
+        assert!(
+            !row.reason.to_string().contains("ResourceNotFound"),
+            "{row:?}"
+        );
     }
 }

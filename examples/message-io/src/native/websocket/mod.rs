@@ -1,26 +1,36 @@
 //! WebSocket (RFC 6455) over TCP, without TLS, through the libraries that users of `std` and tokio use: tungstenite
 //! and tokio-tungstenite. Each message is a binary message in one frame. The end that opened the connection masks its
 //! messages.
+//!
+//! There is no opening handshake: it would be over before a trial begins, and the libraries go without.
 
 mod awaited;
 mod blocking;
 mod gate;
-mod handshake;
 
 use std::io;
 
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Bytes, Error, Message};
+use udpbench::engine::payload::{Check, Fill, Origin};
+use udpbench::engine::{BatchCount, IoOptions};
 
-pub(super) use self::awaited::AwaitedWebSocketIo;
-pub(super) use self::blocking::WebSocketIo;
-pub use self::handshake::shake_hands;
-use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{BatchCount, IoOptions};
+pub(crate) use self::awaited::AwaitedWebSocketIo;
+pub(crate) use self::blocking::WebSocketIo;
 
 /// Size of the library's write buffer in bytes, larger than any frame. `write` then only buffers, and only `flush`
 /// makes system calls: an interrupted flush can be repeated.
 const WRITE_BYTES: usize = 2 << 20;
+
+/// Returns the size of a message in one frame, in bytes (RFC 6455, section 5.2). Clients mask their messages.
+pub(crate) fn websocket_bytes(payload_bytes: usize, is_masked: bool) -> usize {
+    let length = match payload_bytes {
+        0..=125 => 0,
+        126..=0xFFFF => 2,
+        _ => 8,
+    };
+    2 + length + if is_masked { 4 } else { 0 } + payload_bytes
+}
 
 /// The messages to send.
 struct Outbox {

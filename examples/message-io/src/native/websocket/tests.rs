@@ -7,15 +7,14 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::blocking::WebSocketIo;
-use super::*;
-use crate::engine::payload::NoFill;
-use crate::engine::payload::tests::Collected;
-use crate::engine::{DatagramIo, Direction, IoOptions};
-use crate::engines::carrier::websocket_bytes;
-use crate::engines::stream::ports::TransportIo;
-use crate::sys::socket_queues;
 use futures_util::FutureExt;
+use udpbench::engine::payload::NoFill;
+use udpbench::engine::{DatagramIo, Direction, IoOptions};
+use udpbench::engines::stream::TransportIo;
+use udpbench::sys::socket_queues;
+
+use super::*;
+use crate::native::Collected;
 
 fn connection() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback works");
@@ -36,7 +35,6 @@ fn now<T>(future: impl Future<Output = io::Result<T>>) -> io::Result<T> {
 fn messages_come_as_they_went_both_ways_and_take_up_as_much_as_is_said() {
     for payload in [0, 1, 125, 126, 16_000, 65_536] {
         let (near, far) = connection();
-        shake_hands(&near, &far).expect("they agree");
         let fds: [OwnedFd; 2] = [&near, &far].map(|end| end.try_clone().expect("a copy").into());
         let options = IoOptions::of(Vec::new(), Direction::Both, payload);
         let mut ends = [
@@ -157,7 +155,6 @@ fn a_client_of_another_language_is_answered_and_says_goodbye() {
 #[test]
 fn one_read_takes_all_messages_that_came_with_it() {
     let (near, far) = connection();
-    shake_hands(&near, &far).expect("they agree");
     let options = IoOptions::of(Vec::new(), Direction::Both, 7);
     let mut near = WebSocketIo::over(near, true, &options);
     let mut far = WebSocketIo::over(far, false, &options);

@@ -9,16 +9,15 @@ use futures_util::{FutureExt, Sink, Stream};
 use tokio::net::TcpStream;
 use tokio_tungstenite::WebSocketStream;
 use tungstenite::Message;
+use udpbench::engine::payload::{Check, Fill};
+use udpbench::engine::{BatchCount, DatagramIo, IoOptions, Waits};
+use udpbench::engines::stream::{InterruptibleSocket, TransportIo};
 
 use super::gate::Gated;
 use super::{Outbox, check_message, config, role, to_io_error};
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{BatchCount, DatagramIo, IoOptions, Waits};
-use crate::engines::stream::awaited::InterruptibleSocket;
-use crate::engines::stream::ports::TransportIo;
 
 /// Sends and receives WebSocket messages over a connection of tokio's.
-pub(in crate::engines) struct AwaitedWebSocketIo {
+pub(crate) struct AwaitedWebSocketIo {
     socket: WebSocketStream<Gated<TcpStream>>,
     outbox: Outbox,
     waits: Waits,

@@ -4,15 +4,15 @@ use std::io;
 use std::net::TcpStream;
 
 use tungstenite::WebSocket;
+use udpbench::engine::payload::{Check, Fill};
+use udpbench::engine::{BatchCount, DatagramIo, IoOptions};
+use udpbench::engines::stream::TransportIo;
 
 use super::gate::Gated;
 use super::{Outbox, check_message, config, role, to_io_error};
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{BatchCount, DatagramIo, IoOptions};
-use crate::engines::stream::ports::TransportIo;
 
 /// Sends and receives WebSocket messages over a connection whose calls block, or return at once with `--wait spin`.
-pub(in crate::engines) struct WebSocketIo {
+pub(crate) struct WebSocketIo {
     socket: WebSocket<Gated<TcpStream>>,
     outbox: Outbox,
 }

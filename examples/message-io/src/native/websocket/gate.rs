@@ -6,9 +6,9 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use udpbench::engine::IoOptions;
 
-use crate::engine::IoOptions;
-use crate::engines::carrier::websocket_bytes;
+use super::websocket_bytes;
 
 /// A stream whose reads can be blocked until the messages that were already read are used up. It counts the bytes
 /// that are read and not used.
