@@ -265,6 +265,12 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "std goes over unix-dgram already")]
+    fn no_engine_goes_over_a_transport_twice() {
+        add_carriers(stream::CARRIERS);
+    }
+
+    #[test]
     fn every_engine_keeps_the_contract() {
         for entry in BUILT_IN.iter().filter(|it| it.about.moves_datagrams) {
             entry.keeps_contract.iter().for_each(|keeps| keeps());
