@@ -1,24 +1,26 @@
 //! Settings of this machine that are changed for a trial, and put back by this process or by its watchdog.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::slice;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use super::poll::wait_for_input;
 use super::put_back::put_back;
-use super::watchdog::{Order, WatchdogAnswer};
+use super::watchdog::{DONE, Order};
 use crate::host::tuning::{NotChanged, Setting, Tuning, differences};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::term::json;
 use crate::trial::spawned::THIS_PROGRAM;
 
 /// Name of the hidden command that runs the watchdog.
 const WATCHDOG_COMMAND: &str = "put-back";
+/// Error of a watchdog that is gone: nothing more is changed.
+const WATCHDOG_ENDED: &str = "the watchdog has ended";
 
 /// Time limit for an answer of the watchdog.
 const WATCHDOG_TIMEOUT: Duration = Duration::from_secs(10);
@@ -49,7 +51,6 @@ pub struct ChangedSettings {
     watchdog: Child,
     /// Pipe to the watchdog. `None` while the watchdog ends.
     orders: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
     changed: Vec<Setting>,
 }
 
@@ -65,15 +66,19 @@ impl ChangedSettings {
         root: &Root,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<Self, NotChanged>> {
-        let mut settings = Self::start(root).map_err(|error| {
-            // Until it is ready, the watchdog also receives Ctrl-C, which may have ended it: report the interrupt then.
+        if let Some(other) = differences(&tuning.settings, root).into_iter().next() {
+            return Ok(Err(NotChanged::Before(other)));
+        }
+        let mut settings = Self::announce(tuning, trial, root).map_err(|error| {
+            // Until it answers, the watchdog also receives Ctrl-C, which may have ended it: report the interrupt then.
             let ended = interrupt.signal().map(|_| Interrupted.into());
             ended.unwrap_or(error)
         })?;
-        Ok(settings.set(tuning, trial, interrupt)?.map(|()| settings))
+        Ok(settings.set(tuning, interrupt)?.map(|()| settings))
     }
 
-    fn start(root: &Root) -> anyhow::Result<Self> {
+    /// Starts a watchdog that remembers the settings.
+    fn announce(tuning: &Tuning, trial: Duration, root: &Root) -> anyhow::Result<Self> {
         let mut command = Command::new(THIS_PROGRAM);
         command.arg0("udpbench").arg(WATCHDOG_COMMAND);
         command.arg("--root").arg(root.path(""));
@@ -82,32 +87,30 @@ impl ChangedSettings {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut watchdog = command.spawn().context("cannot start the watchdog")?;
         let pipes = watchdog.stdin.take().zip(watchdog.stdout.take());
-        let (orders, answers) = pipes.context("the watchdog has no pipes")?;
-        let mut settings = Self {
+        let (mut orders, mut answers) = pipes.context("the watchdog has no pipes")?;
+        let mut order = serde_json::to_vec(&Order {
+            settings: tuning.settings.clone(),
+            longest: trial + OUTSIDE_TRIAL,
+        })?;
+        order.push(b'\n');
+        orders.write_all(&order).context(WATCHDOG_ENDED)?;
+        if !wait_for_input(&answers, Some(Instant::now() + WATCHDOG_TIMEOUT))? {
+            bail!("the watchdog does not answer");
+        }
+        answers.read_exact(&mut [0]).context(WATCHDOG_ENDED)?;
+        Ok(Self {
             root: root.clone(),
             watchdog,
             orders: Some(orders),
-            answers: BufReader::new(answers),
             changed: Vec::new(),
-        };
-        settings.expect(&[WatchdogAnswer::Ready])?;
-        Ok(settings)
+        })
     }
 
     fn set(
         &mut self,
         tuning: &Tuning,
-        trial: Duration,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<(), NotChanged>> {
-        if let Some(other) = differences(&tuning.settings, &self.root).into_iter().next() {
-            return Ok(Err(NotChanged::Before(other)));
-        }
-        self.order(&Order::Remember {
-            settings: tuning.settings.clone(),
-            longest: trial + OUTSIDE_TRIAL,
-        })?;
-        self.expect(&[WatchdogAnswer::Remembered])?;
         let links = self.links(tuning);
         self.changed.clone_from(&tuning.settings);
         let mut changed = self.changed.iter_mut();
@@ -125,9 +128,14 @@ impl ChangedSettings {
     fn put_all_back(&mut self) -> anyhow::Result<bool> {
         put_back(&self.changed, &self.root)?;
         self.changed.clear();
-        self.order(&Order::Forget)?;
-        let answer = self.expect(&[WatchdogAnswer::Forgotten, WatchdogAnswer::TooLong])?;
-        Ok(answer == WatchdogAnswer::Forgotten)
+        match self.watchdog.try_wait()? {
+            None => {}
+            Some(status) if status.success() => return Ok(false),
+            Some(_) => bail!(WATCHDOG_ENDED),
+        }
+        let mut orders = self.orders.take().context(WATCHDOG_ENDED)?;
+        orders.write_all(DONE).context(WATCHDOG_ENDED)?;
+        Ok(true)
     }
 
     /// Puts the settings back and waits until their links are up again. The inner error is the reason why the settings
@@ -192,27 +200,6 @@ impl ChangedSettings {
         }
         Ok(())
     }
-
-    fn order(&mut self, order: &Order) -> anyhow::Result<()> {
-        let mut line = serde_json::to_vec(order)?;
-        line.push(b'\n');
-        let orders = self.orders.as_mut().context("the watchdog is ending")?;
-        orders.write_all(&line).context("the watchdog has ended")
-    }
-
-    fn expect(&mut self, expected: &[WatchdogAnswer]) -> anyhow::Result<WatchdogAnswer> {
-        let until = Instant::now() + WATCHDOG_TIMEOUT;
-        if !wait_for_input(self.answers.get_ref(), Some(until))? {
-            anyhow::bail!("the watchdog does not answer");
-        }
-        let mut line = String::new();
-        self.answers.read_line(&mut line)?;
-        let answer = json::parse(line.as_bytes()).context("the watchdog has ended")?;
-        if !expected.contains(&answer) {
-            anyhow::bail!("the watchdog answers {answer:?}");
-        }
-        Ok(answer)
-    }
 }
 
 impl Drop for ChangedSettings {
@@ -252,22 +239,16 @@ fn has_carrier(root: &Root, interface: &str) -> bool {
 
 /// Returns a sentence about the first setting that somebody else has given another value than the one tried.
 fn others_value(settings: &[Setting], root: &Root) -> Option<String> {
-    settings.iter().find_map(|setting| {
-        let Setting {
-            location,
-            before,
-            tried,
-        } = setting;
-        if location.is_gone(root) {
-            return Some(format!("{location} is gone"));
-        }
-        let now = location.read(root).ok()?;
-        (!location.is_same(&now, tried)).then(|| {
-            format!(
-                "{location}: somebody else set it to {now} while {tried} was tried; it was {before}, and is left as it is"
-            )
-        })
-    })
+    let is_kept = |it: &Setting| {
+        let now = it.location.read(root);
+        now.is_ok_and(|now| it.location.is_same(&now, &it.tried))
+    };
+    let other = settings.iter().find(|setting| !is_kept(setting))?;
+    let now = differences(slice::from_ref(other), root).pop();
+    Some(now.map_or_else(
+        || format!("{}: somebody else put it back", other.location),
+        |now| now.to_string(),
+    ))
 }
 
 #[cfg(test)]

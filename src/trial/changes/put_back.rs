@@ -35,33 +35,21 @@ fn failure(setting: &Setting, root: &Root) -> Option<String> {
     } = setting;
     // A setting that cannot be set at all, such as an interrupt that the kernel manages, was not changed either. A value
     // that is neither is of somebody else.
-    if location.is_gone(root) {
+    let is_changed = |now: &str| location.is_same(now, tried) && !location.is_same(now, before);
+    if location.read(root).is_ok_and(|now| !is_changed(&now)) {
         return None;
     }
-    if location
-        .read(root)
-        .is_ok_and(|now| !location.is_same(&now, tried) || location.is_same(&now, before))
-    {
-        return None;
-    }
-    let mut tries = 0;
-    loop {
-        let written = location
-            .write(root, before)
-            .and_then(|()| location.read(root));
-        let problem = match written {
-            Ok(now) if location.is_same(&now, before) => return None,
-            Ok(now) => format!("it is {now} after that was set"),
+    let mut problem = String::new();
+    for _ in 0..TRIES {
+        match location.write(root, before) {
+            Ok(()) => return None,
             // The kernel removes the files of an interface one after the other.
             Err(_) if location.is_gone(root) => return None,
-            Err(error) => error.to_string(),
-        };
-        tries += 1;
-        if tries == TRIES {
-            return Some(format!(
-                "{location}: {problem}; it was {before}: set it by hand"
-            ));
+            Err(error) => problem = error.to_string(),
         }
         thread::sleep(PAUSE);
     }
+    Some(format!(
+        "{location}: {problem}; it was {before}: set it by hand"
+    ))
 }

@@ -1,9 +1,10 @@
 //! The watchdog: a process that puts settings back when the process that changed them cannot, however that one ended:
 //! SIGKILL, the OOM killer, a closed ssh.
 //!
-//! The watchdog is told the values of settings before they are changed, and answers. At the end of its input, or when a
-//! change lasts longer than announced, it puts back all settings that are still changed. It has its own session and
-//! survives Ctrl-C, SIGTERM and SIGHUP. Nothing helps against a SIGKILL of both processes, or the end of the machine.
+//! The watchdog is told the values of settings before they are changed, and answers. If its input ends before all is put
+//! back, or the change lasts longer than announced, it puts back all settings that are still changed. It has its own
+//! session and survives Ctrl-C, SIGTERM and SIGHUP. Nothing helps against a SIGKILL of both processes, or the end of the
+//! machine.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
@@ -21,116 +22,48 @@ use crate::sys::interrupt;
 use crate::term::duration::ns;
 use crate::term::json;
 
-/// Order to the watchdog, one line each.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Order {
-    /// Announcement of settings that are about to be changed for a limited time.
-    Remember {
-        /// The settings with their current values.
-        settings: Vec<Setting>,
-        /// Longest time until they are put back, whatever the other process does.
-        #[serde(rename = "longest_ns", with = "ns")]
-        longest: Duration,
-    },
-    /// Notice that all settings were put back.
-    Forget,
-}
+/// Message in either direction: the watchdog remembers the settings, or all of them were put back.
+pub(super) const DONE: &[u8] = b"\n";
 
-/// Answer of the watchdog: one line at the start, and one for each order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum WatchdogAnswer {
-    /// The watchdog runs, and survives SIGINT, SIGTERM and SIGHUP.
-    Ready,
-    /// The watchdog remembers the settings to put back.
-    Remembered,
-    /// The watchdog has forgotten the settings.
-    Forgotten,
-    /// The watchdog has already put the settings back, since the change took too long.
-    TooLong,
+/// Announcement of settings that are about to be changed, in one line.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Order {
+    /// The settings with their current values.
+    pub(super) settings: Vec<Setting>,
+    /// Longest time until they are put back, whatever the other process does.
+    #[serde(rename = "longest_ns", with = "ns")]
+    pub(super) longest: Duration,
 }
 
 /// Serves the process at the other end of these pipes.
 ///
 /// # Errors
-/// Fails if a setting could not be put back, or if a line is not an order.
-pub fn serve(input: impl Read + AsFd, mut output: impl Write, root: &Root) -> anyhow::Result<()> {
+/// Fails if a setting could not be put back, or if the line is not an order.
+pub fn serve(input: impl Read + AsFd, output: impl Write, root: &Root) -> anyhow::Result<()> {
     // Leaves the terminal, where a job that writes to it may be stopped. Fails only for the leader of a process group.
     let _ = setsid();
     interrupt::outlive_requests()?;
+    watch(input, output, root)
+}
+
+fn watch(input: impl Read + AsFd, mut output: impl Write, root: &Root) -> anyhow::Result<()> {
     let mut input = BufReader::new(input);
-    let mut to_put_back = ToPutBack::default();
-    let mut answer = WatchdogAnswer::Ready;
-    loop {
-        let mut line = serde_json::to_vec(&answer)?;
-        line.push(b'\n');
-        // If the other process is gone, the next read shows it.
-        let _ = output.write_all(&line).and_then(|()| output.flush());
-        let order = to_put_back.next_order(&mut input, root);
-        answer = match order {
-            Ok(Some(Order::Remember { settings, longest })) => {
-                to_put_back.remember(settings, longest)
-            }
-            Ok(Some(Order::Forget)) => to_put_back.forget(),
-            Ok(None) => return to_put_back.put_back(root),
-            Err(error) => return to_put_back.put_back(root).and(Err(error)),
-        };
+    let mut line = Vec::new();
+    input.read_until(b'\n', &mut line)?;
+    // Half an order comes from a process that was killed while it wrote: nothing was changed yet.
+    if !line.ends_with(b"\n") {
+        return Ok(());
     }
-}
-
-/// Settings to put back.
-#[derive(Debug, Default)]
-struct ToPutBack {
-    settings: Vec<Setting>,
-    until: Option<Instant>,
-    was_too_long: bool,
-}
-
-impl ToPutBack {
-    fn remember(&mut self, settings: Vec<Setting>, longest: Duration) -> WatchdogAnswer {
-        self.settings = settings;
-        self.until = Instant::now().checked_add(longest);
-        self.was_too_long = false;
-        WatchdogAnswer::Remembered
+    let Order { settings, longest } =
+        json::parse(&line).context("the watchdog got a line that is not an order")?;
+    let until = Instant::now().checked_add(longest);
+    // If the other process is gone, the input ends.
+    let _ = output.write_all(DONE).and_then(|()| output.flush());
+    let is_done = wait_for_input(input.get_ref(), until)? && input.read(&mut [0])? > 0;
+    if is_done {
+        return Ok(());
     }
-
-    fn forget(&mut self) -> WatchdogAnswer {
-        self.settings.clear();
-        self.until = None;
-        if self.was_too_long {
-            WatchdogAnswer::TooLong
-        } else {
-            WatchdogAnswer::Forgotten
-        }
-    }
-
-    fn put_back(&mut self, root: &Root) -> anyhow::Result<()> {
-        self.until = None;
-        put_back(&std::mem::take(&mut self.settings), root)
-    }
-
-    /// Waits for the next order, and puts settings back when their time is over. `None`: no more orders will come.
-    fn next_order<R: Read + AsFd>(
-        &mut self,
-        input: &mut BufReader<R>,
-        root: &Root,
-    ) -> anyhow::Result<Option<Order>> {
-        // Only one order is sent at a time: none waits in the buffer.
-        while !wait_for_input(input.get_ref(), self.until)? {
-            self.was_too_long = true;
-            self.put_back(root)?;
-        }
-        let mut line = Vec::new();
-        input.read_until(b'\n', &mut line)?;
-        // Half an order comes from a process that was killed while it wrote: nothing was changed yet.
-        if !line.ends_with(b"\n") {
-            return Ok(None);
-        }
-        json::parse(&line)
-            .context("the watchdog got a line that is not an order")
-            .map(Some)
-    }
+    put_back(&settings, root)
 }
 
 #[cfg(test)]
@@ -143,14 +76,6 @@ mod tests {
     use super::*;
     use crate::host::tuning::Location;
 
-    fn setting() -> Setting {
-        Setting {
-            location: Location::File("governor".to_owned()),
-            before: "ondemand".to_owned(),
-            tried: "performance".to_owned(),
-        }
-    }
-
     fn changed() -> (TempDir, Root) {
         let dir = TempDir::new().expect("a directory");
         fs::write(dir.path().join("governor"), "performance\n").expect("written");
@@ -162,49 +87,74 @@ mod tests {
         root.text("governor")
     }
 
+    fn order(longest: Duration) -> Vec<u8> {
+        let settings = vec![Setting {
+            location: Location::File("governor".to_owned()),
+            before: "ondemand".to_owned(),
+            tried: "performance".to_owned(),
+        }];
+        let line = serde_json::to_vec(&Order { settings, longest });
+        [line.expect("text"), b"\n".to_vec()].concat()
+    }
+
+    /// Runs a watchdog whose other end is `other`.
+    fn watched(root: &Root, other: impl FnOnce(UnixStream) + Send) -> anyhow::Result<()> {
+        let (watchdog_end, other_end) = UnixStream::pair().expect("a pair");
+        let output = watchdog_end.try_clone().expect("a socket");
+        thread::scope(|scope| {
+            scope.spawn(|| other(other_end));
+            watch(watchdog_end, output, root)
+        })
+    }
+
+    /// Gives an order, and waits until the watchdog remembers it.
+    fn announce(other_end: &mut UnixStream, longest: Duration) {
+        other_end.write_all(&order(longest)).expect("written");
+        other_end.read_exact(&mut [0]).expect("an answer");
+    }
+
     #[test]
     fn what_is_remembered_is_put_back_at_the_end_of_the_input() {
         let (_dir, root) = changed();
-        let (watchdog_end, mut other_end) = UnixStream::pair().expect("a pair");
-        let mut to_put_back = ToPutBack::default();
-        to_put_back.remember(vec![setting()], Duration::MAX);
-        // Killed in the middle of an order.
-        other_end.write_all(b"{\"remember\":").expect("written");
-        drop(other_end);
-        let order = to_put_back.next_order(&mut BufReader::new(watchdog_end), &root);
-        assert!(matches!(order, Ok(None)), "{order:?}");
-        to_put_back.put_back(&root).expect("put back");
+        let killed = |mut other_end: UnixStream| announce(&mut other_end, Duration::MAX);
+        watched(&root, killed).expect("put back");
         assert_eq!(governor(&root).as_deref(), Some("ondemand"));
     }
 
     #[test]
-    fn what_lasts_too_long_is_put_back_and_the_other_process_is_told() {
+    fn half_an_order_and_what_was_put_back_already_change_nothing() {
         let (_dir, root) = changed();
-        let (watchdog_end, mut other_end) = UnixStream::pair().expect("a pair");
-        let mut to_put_back = ToPutBack::default();
-        to_put_back.remember(vec![setting()], Duration::from_millis(1));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while governor(&root).as_deref() != Some("ondemand") {
-                    thread::yield_now();
-                }
-                other_end.write_all(b"\"forget\"\n").expect("written");
-            });
-            let order = to_put_back.next_order(&mut BufReader::new(watchdog_end), &root);
-            assert!(matches!(order, Ok(Some(Order::Forget))), "{order:?}");
-        });
-        assert_eq!(to_put_back.forget(), WatchdogAnswer::TooLong);
+        let killed_before = |mut other_end: UnixStream| {
+            let order = order(Duration::MAX);
+            other_end.write_all(&order[..20]).expect("written");
+        };
+        let done = |mut other_end: UnixStream| {
+            announce(&mut other_end, Duration::MAX);
+            other_end.write_all(DONE).expect("written");
+        };
+        watched(&root, killed_before).expect("nothing to do");
+        watched(&root, done).expect("nothing to do");
+        assert_eq!(governor(&root).as_deref(), Some("performance"));
+    }
+
+    #[test]
+    fn what_lasts_too_long_is_put_back_and_the_watchdog_ends() {
+        let (_dir, root) = changed();
+        let hangs = |mut other_end: UnixStream| {
+            announce(&mut other_end, Duration::from_millis(1));
+            let end = other_end.read(&mut [0]);
+            assert_eq!(end.expect("the end"), 0);
+        };
+        watched(&root, hangs).expect("put back");
+        assert_eq!(governor(&root).as_deref(), Some("ondemand"));
     }
 
     #[test]
     fn what_cannot_be_put_back_is_said_with_its_value() {
         let (dir, root) = changed();
         fs::remove_file(dir.path().join("governor")).expect("removed");
-        let mut to_put_back = ToPutBack::default();
-        to_put_back.remember(vec![setting()], Duration::MAX);
-        let error = to_put_back
-            .put_back(&root)
-            .expect_err("there is no such file");
+        let killed = |mut other_end: UnixStream| announce(&mut other_end, Duration::MAX);
+        let error = watched(&root, killed).expect_err("there is no such file");
         let said = error.to_string();
         assert!(
             said.starts_with("not put back: /governor: ") && said.contains("it was ondemand"),
