@@ -107,7 +107,7 @@ const BEHIND_WIRE: &str = "rsh agent deploy binary drop-reasons";
 const OF_WIRE: &str = "direction drop-reasons";
 
 /// Defaults that differ from those of a sweep, by command and option. The first entry counts.
-const DEFAULTS: [(&str, &str, &str); 30] = [
+const DEFAULTS: [(&str, &str, &str); 31] = [
     ("latency", "threads", "2"),
     ("latency", "payload", "26"),
     ("latency", "ip", "v4"),
@@ -125,6 +125,7 @@ const DEFAULTS: [(&str, &str, &str); 30] = [
     ("find tuning", "threads", "2"),
     ("find tuning", "payload", "1460"),
     ("find tuning", "workload", "flood,rr"),
+    ("find tuning", "max-case-time", "none"),
     ("find lossless", "engine", "std,mmsg,gso-gro"),
     ("find lossless", "payload", "mostly 1460"),
     (

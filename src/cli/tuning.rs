@@ -56,6 +56,12 @@ Examples:
   sudo udpbench find tuning --yes --resume results/TIME-BOARD-find.jsonl
 
 Method:
-  Each setting is tried in pairs of trials, one with its present value and one with another value,
-  in shuffled order. It is changed for that trial only. A watchdog puts it back where this program
-  cannot, as after SIGKILL.";
+  Each setting is compared as by ab: A has its present value, B another one. It is changed for one
+  trial at a time. A watchdog puts it back where this program cannot, as after SIGKILL.
+
+Exit codes:
+  0    each pair is measured, or its setting was given up
+  1    nothing could be judged, a setting was not put back, or the log could not be written
+  2    bad input
+  4    not finished within --max-case-time
+  130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";

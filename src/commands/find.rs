@@ -1,4 +1,4 @@
-//! `udpbench find`: searches for a threshold, such as the highest rate without loss, and tries settings (`find tuning`).
+//! `udpbench find`: searches for a threshold, such as the highest rate without loss, or hands over to `tuning`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,6 +17,7 @@ use crate::cli::{FindArgs, FindCommand};
 use crate::error::UsageError;
 use crate::experiment::find::header::Header;
 use crate::experiment::find::{Record, rows, table};
+use crate::plan::Wire;
 use crate::results::export::Conclusion;
 use crate::results::log::Log;
 use crate::session::{Ending, Experiment, Logged, Resources};
@@ -25,7 +26,6 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::duration;
 use crate::term::shell;
 use crate::trial::agents::Agents;
-use crate::trial::changes::host_settings::HostSettings;
 
 /// Runs the search on this host, or on the host of `--on`.
 ///
@@ -49,31 +49,22 @@ pub(super) fn search_on(
     interrupt: &Interrupt,
     remote: Option<&mut RemoteHost>,
 ) -> anyhow::Result<Outcome> {
+    if let FindCommand::Tuning(args) = what {
+        return tuning::try_settings(args, interrupt, remote);
+    }
     let output = what.output();
     let shape = output.form.shape()?;
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(remote, &root, interrupt);
-    // Locked before the first setting is read: another search may have changed it for a trial.
-    let _lock = tuning::lock(what, &mut agents.settings())?;
     let words = peer.map(|peer| peer.words.clone());
     let (mut record, mut outputs) = if let Some(path) = &output.resume {
-        resume(path, what, peer, &mut agents.settings())?
+        resume(path, what, peer)?
     } else {
         let started_at = now();
         let mut header = options::find::header(what, peer, &started_at)?;
-        match what {
-            FindCommand::Burst(_) => {
-                let payloads = header.plan.cases().map(|planned| planned.case.payload);
-                header.truesizes = agents.truesizes(payloads.map(u32::from).collect());
-            }
-            FindCommand::Tuning(args) => {
-                let wanted = options::find::wanted(args, &header, peer);
-                options::find::try_tunings(&mut header, agents.settings().list_tunings(wanted)?);
-            }
-            _ => {}
-        }
-        if !tuning::confirm(what, &header, peer)? {
-            return Ok(Outcome::Done);
+        if let FindCommand::Burst(_) = what {
+            let payloads = header.plan.cases().map(|planned| planned.case.payload);
+            header.truesizes = agents.truesizes(payloads.map(u32::from).collect());
         }
         let name = (&*header.environment.board, &*started_at, "find");
         let outputs = Outputs::log_of(output.output.as_deref(), name, &header)?;
@@ -109,12 +100,10 @@ pub(super) fn search_on(
         power_command: None,
         interrupt,
     };
-    let show = |record: &Record, progress: &Progress, agents: &mut [Agents]| {
-        let is_as_before = tuning::check_after(what, record, &mut agents[0].settings());
+    let show = |record: &Record, progress: &Progress, _: &mut [Agents]| {
         let words = &progress.outputs.words;
         let table = || table::answers(record).draw(width(), |text| words.in_commands(text));
-        show_answers(shape, &Conclusion::default(), table, || rows::rows(record))?;
-        is_as_before
+        show_answers(shape, &Conclusion::default(), table, || rows::rows(record))
     };
     let ending = session::measure(&mut record, resources, &mut progress, show)?;
     finish(&record, &ending, &mut progress.outputs, interrupt)
@@ -151,7 +140,6 @@ fn resume(
     path: &Path,
     what: &FindCommand,
     peer: Option<&Peer>,
-    settings: &mut HostSettings,
 ) -> anyhow::Result<(Record, Outputs)> {
     let mut log = Log::<Header>::open_to_resume(path)?;
     log.header.settings.root = Root::new(&what.output().root);
@@ -161,15 +149,7 @@ fn resume(
     let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
     let is_asked = log.header.question.name() == what.name();
     if wire.map(|wire| &wire.to) != reached || !is_asked {
-        let Words {
-            before_subcommand: before,
-            after_subcommand: after,
-            ..
-        } = wire.map_or_else(Words::default, Words::of_wire);
-        let (command, shown) = (command(&log.header), shell::path(path));
-        let how = format!("udpbench {before}{command}{after}--resume {shown}");
-        let problem = format!("it is of another search or host: use {how}");
-        return Err(UsageError::flag("--resume", &path.display(), problem).into());
+        return Err(of_another(&command(&log.header), wire, path).into());
     }
     let mut record = Record::of(&log)?;
     record
@@ -177,8 +157,20 @@ fn resume(
         .plan
         .add_programs()
         .map_err(anyhow::Error::msg)?;
-    tuning::check_resume(what, &record, path, settings)?;
     let mut outputs = Outputs::resume_log(path, log.end)?;
     session::resumed(&mut record, &mut outputs, Vec::new())?;
     Ok((record, outputs))
+}
+
+/// Returns the error for the log of another command or host. `command`: the subcommand that resumes it, and a blank.
+pub(super) fn of_another(command: &str, wire: Option<&Wire>, path: &Path) -> UsageError {
+    let Words {
+        before_subcommand: before,
+        after_subcommand: after,
+        ..
+    } = wire.map_or_else(Words::default, Words::of_wire);
+    let shown = shell::path(path);
+    let how = format!("udpbench {before}{command}{after}--resume {shown}");
+    let problem = format!("it is of another search or host: use {how}");
+    UsageError::flag("--resume", &path.display(), problem)
 }

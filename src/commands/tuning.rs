@@ -1,25 +1,39 @@
 //! `udpbench find tuning`: shows the planned changes of kernel and NIC settings, changes nothing without `--yes`, and
-//! checks afterwards that all settings are restored.
+//! checks afterwards that all settings are restored. Each setting is an A/B comparison of its value with another one.
 
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::bail;
 
-use super::{about, say, show, width};
+use super::find::of_another;
+use super::remote_host::RemoteHost;
+use super::session::outputs::Outputs;
+use super::session::progress::Progress;
+use super::session::{self, Outcome};
+use super::start_time::now;
+use super::{about, run, say, show, show_answers, width};
+use crate::cli::options::find::{comparison, limit, wanted};
 use crate::cli::peer::{Peer, Share};
-use crate::cli::{FindCommand, PutBackArgs};
+use crate::cli::{PutBackArgs, SearchArgs, TuningArgs};
 use crate::error::UsageError;
-use crate::experiment::find::header::Header;
-use crate::experiment::find::tuning::table;
-use crate::experiment::find::{Record, Search};
-use crate::host::tuning::{Difference, Lock};
+use crate::experiment::ab::header::Header;
+use crate::experiment::ab::{Comparison, Pair, Record, judge, rows, settings, table};
+use crate::host::tuning::{Difference, Lock, Tunings};
+use crate::results::export::Conclusion;
+use crate::results::log::Log;
 use crate::results::row::Failure;
-use crate::session::Experiment;
+use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::files::Root;
+use crate::sys::interrupt::Interrupt;
+use crate::term::fold;
+use crate::trial::agents::Agents;
+use crate::trial::changes::changed_settings::min_link_wait;
 use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::changes::watchdog;
+use crate::verdict::judge::table::Detail;
 
 /// Runs the watchdog: the process that restores settings if the search dies.
 ///
@@ -30,39 +44,219 @@ pub fn put_back(args: &PutBackArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Tries the settings, with a remote host if there is one.
+///
+/// # Errors
+/// Fails on bad input, if the log cannot be written, or if a setting cannot be restored.
+pub(super) fn try_settings(
+    args: &SearchArgs<TuningArgs>,
+    interrupt: &Interrupt,
+    remote: Option<&mut RemoteHost>,
+) -> anyhow::Result<Outcome> {
+    let output = &args.output;
+    let root = Root::new(&output.root);
+    let (mut agents, peer) = run::agents(remote, &root, interrupt);
+    // Locked before the first setting is read: another search may have changed it for a trial.
+    let _lock = lock(args, &mut agents.settings())?;
+    let begun = match &output.resume {
+        Some(path) => Some(resume(path, args, peer, &mut agents.settings())?),
+        None => begin(args, peer, &mut agents.settings())?,
+    };
+    let Some((mut comparison, mut outputs)) = begun else {
+        return Ok(Outcome::Done);
+    };
+    "find tuning ".clone_into(&mut outputs.command);
+    outputs.words = peer.map(|peer| peer.words.clone()).unwrap_or_default();
+    if !output.quiet {
+        if !comparison.is_complete() {
+            run::warn(agents.other_programs().as_slice());
+        }
+        say(&format!("log: {}", outputs.shown));
+    }
+    let mut progress = Progress::new(outputs, output.quiet, comparison.work());
+    let resources = Resources {
+        agents: vec![agents],
+        command: &|_, _| Ok(()),
+        power_command: None,
+        interrupt,
+    };
+    let show = |comparison: &Comparison, _: &Progress, agents: &mut [Agents]| {
+        let is_as_before = check_after(args, &comparison.record, &mut agents[0].settings());
+        show_changes(args, comparison)?;
+        is_as_before
+    };
+    let ending = session::measure(&mut comparison, resources, &mut progress, show)?;
+    let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
+    Ok(outcome.unwrap_or_else(|| outcome_of(&comparison, &ending)))
+}
+
+fn outcome_of(comparison: &Comparison, ending: &Ending) -> Outcome {
+    let judgement = judge(&comparison.record, comparison.question);
+    if judgement.engines.is_empty() {
+        Outcome::Failed
+    } else if *ending == Ending::OutOfTime {
+        Outcome::Inconclusive
+    } else {
+        Outcome::Done
+    }
+}
+
+fn show_changes(args: &SearchArgs<TuningArgs>, comparison: &Comparison) -> anyhow::Result<()> {
+    let record = &comparison.record;
+    let judgement = judge(record, comparison.question);
+    let table = || table::draw(record, &judgement, Detail::Changes, width());
+    let shape = args.output.form.shape()?;
+    show_answers(shape, &Conclusion::default(), table, || {
+        rows::rows(record, &judgement)
+    })
+}
+
 /// Locks the machine's settings if this search changes them.
 ///
 /// # Errors
 /// Fails if another search holds the lock.
-pub(super) fn lock(
-    what: &FindCommand,
+fn lock(
+    args: &SearchArgs<TuningArgs>,
     settings: &mut HostSettings,
 ) -> anyhow::Result<Option<Lock>> {
-    match what {
-        FindCommand::Tuning(args) if args.search.yes => {
-            let refused = |problem| UsageError::flag("find", "tuning --yes", problem);
-            Ok(settings.lock()?.map_err(refused)?)
-        }
-        _ => Ok(None),
+    if !args.search.yes {
+        return Ok(None);
     }
+    let refused = |problem| UsageError::flag("find", "tuning --yes", problem);
+    Ok(settings.lock()?.map_err(refused)?)
+}
+
+/// Shows the planned changes, and creates the log. `None`: they are only shown.
+///
+/// # Errors
+/// Fails on bad input, if no setting can be tried, or if the log cannot be written.
+fn begin(
+    args: &SearchArgs<TuningArgs>,
+    peer: Option<&Peer>,
+    settings: &mut HostSettings,
+) -> anyhow::Result<Option<(Comparison, Outputs)>> {
+    args.output.form.shape()?;
+    let started_at = now();
+    let mut header = comparison(args, peer, &started_at)?;
+    let tunings = settings.list_tunings(wanted(args, peer))?;
+    let plan = plan(&tunings, peer);
+    if tunings.tried.is_empty() {
+        plan.lines().for_each(say);
+        let names = args.search.setting.iter().map(|name| name.text());
+        let names = names.collect::<Vec<_>>().join(",");
+        let problem = "none of them can be tried here, for the reasons above";
+        return Err(UsageError::flag("--setting", &names, problem).into());
+    }
+    header.tunings = Some(tunings);
+    let comparison = Comparison::begin(header).map_err(anyhow::Error::msg)?;
+    let time = about(expected_time(&comparison.record));
+    if !args.search.yes {
+        show(&format!(
+            "{plan}\nNothing was touched. Add --yes: each is changed for one trial at a time, and put back after it, \
+             whatever happens. That takes {time}.\n"
+        ))?;
+        return Ok(None);
+    }
+    if !args.output.quiet {
+        plan.lines().for_each(say);
+        say(&time);
+    }
+    let header = comparison.header();
+    let name = (&*header.environment.board, &*started_at, "find");
+    let outputs = Outputs::log_of(args.output.output.as_deref(), name, header)?;
+    Ok(Some((comparison, outputs)))
+}
+
+fn plan(tunings: &Tunings, peer: Option<&Peer>) -> String {
+    let mut plan = settings::table(tunings).draw(width().into());
+    if !plan.is_empty() {
+        plan += "\n";
+    }
+    plan += &fold::text(&settings::left_out(tunings), width().into());
+    match peer.filter(|peer| peer.share == Share::All) {
+        Some(peer) => format!("settings of {}:\n{plan}", peer.wire.to),
+        None => plan,
+    }
+}
+
+fn expected_time(record: &Record) -> Duration {
+    let (header, pairs) = (record.header(), record.pairs());
+    let windows = 2 * header.a.settings.time_per_window();
+    let time = |pair: &Pair| windows + pair.tuning.map_or(Duration::ZERO, min_link_wait);
+    let measured = pairs.iter().filter(|pair| pair.refusal().is_none());
+    let round: Duration = measured.map(time).sum();
+    (round + header.a.settings.time_of_restart()).saturating_mul(header.rounds)
+}
+
+/// Opens a log to go on. What is complete needs neither `--yes` nor settings.
+///
+/// # Errors
+/// Fails if the log is of another host or command, if `--yes` is missing, or if a setting differs, and names the fix.
+fn resume(
+    path: &Path,
+    args: &SearchArgs<TuningArgs>,
+    peer: Option<&Peer>,
+    settings: &mut HostSettings,
+) -> anyhow::Result<(Comparison, Outputs)> {
+    let mut log = Log::<Header>::open_to_resume(path)?;
+    let wire = log.header.wire.as_ref();
+    let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
+    if wire.map(|wire| &wire.to) != reached || log.header.tunings.is_none() {
+        let command = match log.header.tunings {
+            Some(_) => "find tuning ",
+            None => "ab ",
+        };
+        return Err(of_another(command, wire, path).into());
+    }
+    log.header.until = limit(args, &log.header.a.plan);
+    let request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
+    for setup in [&mut log.header.a, &mut log.header.b] {
+        setup.settings.root = Root::new(&args.output.root);
+        setup.settings.request_time = request_time;
+    }
+    let mut comparison = Comparison::of(&log)?;
+    let mut outputs = Outputs::resume_log(path, log.end)?;
+    if !comparison.is_complete() {
+        let added = comparison.header().a.plan.add_programs();
+        added.map_err(anyhow::Error::msg)?;
+        check_resume(args, &comparison.record, path, settings)?;
+        session::resumed(&mut comparison, &mut outputs, Vec::new())?;
+    }
+    Ok((comparison, outputs))
+}
+
+/// Checks that `--yes` was given, and that all settings are as they were.
+fn check_resume(
+    args: &SearchArgs<TuningArgs>,
+    record: &Record,
+    path: &Path,
+    settings: &mut HostSettings,
+) -> anyhow::Result<()> {
+    if !args.search.yes {
+        let fix = "to go on, it changes settings: add --yes";
+        return Err(UsageError::flag("--resume", &path.display(), fix).into());
+    }
+    let found = settings.differences(&record.header().settings())?;
+    let Some(other) = found.into_iter().next() else {
+        return Ok(());
+    };
+    let problem = format!("{other}; set it as it was, or search anew");
+    Err(UsageError::file(&path.display().to_string(), 1, &problem).into())
 }
 
 /// Reads the changed settings back, and says that all are as they were, or which of them somebody else has set.
 ///
 /// # Errors
 /// Fails if a setting still has the value that this search tried, and names it.
-pub(super) fn check_after(
-    what: &FindCommand,
+fn check_after(
+    args: &SearchArgs<TuningArgs>,
     record: &Record,
     settings: &mut HostSettings,
 ) -> anyhow::Result<()> {
-    let (FindCommand::Tuning(args), Some(tunings)) = (what, &record.header().tunings) else {
-        return Ok(());
-    };
     if !args.search.yes {
         return Ok(());
     }
-    let found = match settings.differences(&tunings.settings()) {
+    let found = match settings.differences(&record.header().settings()) {
         Ok(found) => found,
         Err(error) => {
             say(&format!(
@@ -72,14 +266,16 @@ pub(super) fn check_after(
         }
     };
     // Somebody else may have set the value that was to be tried: then it was given up before.
-    let is_ours = |it: &&Difference| it.may_be_ours() && !had_changed_before(record, it);
+    let is_ours = |it: &&Difference| it.may_be_ours && !had_changed_before(record, it);
     if let Some(left) = found.iter().find(is_ours) {
         bail!("settings are not as they were: {left}; set it by hand");
     }
     for other in &found {
-        let left = "left as somebody else has set it: ";
-        let left = if other.is_gone() { "" } else { left };
-        say(&format!("{left}{other}"));
+        if other.is_gone {
+            say(&other.to_string());
+        } else {
+            say(&format!("left as somebody else has set it: {other}"));
+        }
     }
     if found.is_empty() && !args.output.quiet {
         say("read back: all settings are as they were");
@@ -89,79 +285,6 @@ pub(super) fn check_after(
 
 /// Returns whether a setting was given up because it already had this value before it was to be changed.
 fn had_changed_before(record: &Record, difference: &Difference) -> bool {
-    let searches = record.cases().iter().map(|case| &case.search);
-    let series = searches.flat_map(|search| match search {
-        Search::Tuning(search) => search.series(),
-        _ => &[],
-    });
-    let mut reasons = series.filter_map(|it| it.given_up.as_ref());
+    let mut reasons = record.given_up();
     reasons.any(|reason| matches!(reason, Failure::SettingChanged { now } if **now == *difference))
-}
-
-/// Shows the planned changes and returns whether to go on, which needs `--yes`.
-///
-/// # Errors
-/// Fails if the plan cannot be shown or no setting can be tried.
-pub(super) fn confirm(
-    what: &FindCommand,
-    header: &Header,
-    peer: Option<&Peer>,
-) -> anyhow::Result<bool> {
-    let (FindCommand::Tuning(args), Some(tunings)) = (what, &header.tunings) else {
-        return Ok(true);
-    };
-    let plan = table::plan(tunings, width());
-    let plan = match peer.filter(|peer| peer.share == Share::All) {
-        Some(peer) => format!("settings of {}:\n{plan}", peer.wire.to),
-        None => plan,
-    };
-    if tunings.tried.is_empty() {
-        plan.lines().for_each(say);
-        let names = args.search.setting.iter().map(|name| name.text());
-        let names = names.collect::<Vec<_>>().join(",");
-        let problem = "none of them can be tried here, for the reasons above";
-        return Err(UsageError::flag("--setting", &names, problem).into());
-    }
-    if args.search.yes {
-        if !args.output.quiet {
-            plan.lines().for_each(say);
-        }
-        return Ok(true);
-    }
-    let record = Record::new(header.clone());
-    let (time, _) = record.expected_time();
-    show(&format!(
-        "{plan}\nNothing was touched. Add --yes: each is changed for one trial at a time, and put back after it, whatever \
-         happens. That takes {}.\n",
-        about(time)
-    ))?;
-    Ok(false)
-}
-
-/// Checks that a search that changes settings can be resumed: `--yes` was given, and all settings are as they were.
-///
-/// # Errors
-/// Fails if `--yes` is missing or a setting differs, and names the fix.
-pub(super) fn check_resume(
-    what: &FindCommand,
-    record: &Record,
-    path: &Path,
-    settings: &mut HostSettings,
-) -> anyhow::Result<()> {
-    let (FindCommand::Tuning(args), Some(tunings)) = (what, &record.header().tunings) else {
-        return Ok(());
-    };
-    if record.is_complete() {
-        return Ok(());
-    }
-    if !args.search.yes {
-        let fix = "to go on, it changes settings: add --yes";
-        return Err(UsageError::flag("--resume", &path.display(), fix).into());
-    }
-    let found = settings.differences(&tunings.settings())?;
-    let Some(other) = found.into_iter().next() else {
-        return Ok(());
-    };
-    let problem = format!("{other}; set it as it was, or search anew");
-    Err(UsageError::file(&path.display().to_string(), 1, &problem).into())
 }

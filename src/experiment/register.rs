@@ -56,6 +56,7 @@ impl ExperimentResults {
     pub fn command(&self) -> Vec<&'static str> {
         match self {
             Self::Search(record) => vec!["find", record.header().question.name()],
+            Self::Sides(it) if it.header().tunings.is_some() => vec!["find", "tuning"],
             Self::Sides(_) => vec!["ab"],
             Self::Soak(_) => vec!["soak"],
             Self::Listen(_) => vec!["listen"],
@@ -78,11 +79,11 @@ impl ExperimentResults {
     /// Returns what is concluded from the results: the verdict of a comparison.
     pub fn conclusion(&self) -> Conclusion {
         match self {
-            Self::Sides(it) => {
+            Self::Sides(it) if it.header().tunings.is_none() => {
                 let judgement = ab::judge(&it.record, it.question);
                 Conclusion::of_comparison(judgement.is_worse(), judgement.is_inconclusive())
             }
-            Self::Search(_) | Self::Soak(_) | Self::Listen(_) => Conclusion::default(),
+            _ => Conclusion::default(),
         }
     }
 

@@ -8,7 +8,6 @@ use super::number::plain;
 use super::table::table;
 use crate::experiment::find::header::Question;
 use crate::experiment::find::table::answers;
-use crate::experiment::find::tuning::judge;
 use crate::experiment::find::{Record, Search, Searched};
 use crate::verdict::judge::By;
 
@@ -34,7 +33,6 @@ pub(super) fn title(record: &Record) -> &'static str {
         Question::Idle(_) => "What silence costs",
         Question::Burst(_) => "The longest train that is taken whole",
         Question::Knee(_) => "How many datagrams per call are enough",
-        Question::Tuning(_) => "Which setting helps",
     }
 }
 
@@ -46,7 +44,6 @@ fn picture(record: &Record) -> Markup {
     match &record.header().question {
         Question::Lossless(_) => intervals(record, ("kpps", "Without loss, with its interval")),
         Question::Burst(_) => intervals(record, ("datagrams", "Longest train, with its interval")),
-        Question::Tuning(_) => changes(record),
         Question::Cliff(_) => curves(record, "Time per datagram or round trip by payload"),
         Question::Idle(_) => curves(
             record,
@@ -113,40 +110,6 @@ fn values(tracks: &[Track]) -> Vec<f64> {
         Drawn::Mark { at, .. } | Drawn::Note { at, .. } => vec![*at],
     });
     values.collect()
-}
-
-/// Draws the change by each setting.
-fn changes(record: &Record) -> Markup {
-    let tunings = record
-        .header()
-        .tunings
-        .iter()
-        .flat_map(|tunings| &tunings.tried);
-    let names: Vec<&str> = tunings.map(|tuning| tuning.name.text()).collect();
-    let cases = record.names();
-    let mut tracks = Vec::new();
-    for (searched, answers) in record.cases().iter().zip(judge(record)) {
-        for (name, answer) in names.iter().zip(answers) {
-            let Some(answer) = answer else {
-                continue;
-            };
-            let pct = |faster: f64| 100.0 * faster.exp_m1();
-            let interval = (pct(answer.low), pct(answer.high));
-            let is_known = interval.0.is_finite() && interval.1.is_finite();
-            let label = format!("{name}: {}", cases.name(&searched.case));
-            let mut track = track(label, pct(answer.faster), is_known.then_some(interval));
-            answer.verdict.text().clone_into(&mut track.values[0].1);
-            tracks.push(track);
-        }
-    }
-    Tracks {
-        columns: &["% faster"],
-        caption: "Change by the value that is tried, with its interval",
-        scale: Scale::linear(values(&tracks)),
-        reference: Some(0.0),
-        band: None,
-    }
-    .draw(&tracks)
 }
 
 /// Draws time over the searched parameter: a chart for each case, with a line for each step.

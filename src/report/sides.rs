@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::changes::{self, legend_of, what};
 use super::table::table;
 use crate::experiment::ab::table::{legend, notes};
-use crate::experiment::ab::{Record, Side, judge};
+use crate::experiment::ab::{Record, Side, judge, settings};
 use crate::term::table::Columns;
 use crate::verdict::judge::table::counts;
 use crate::verdict::judge::{By, Judgement, Question, Threshold};
@@ -19,7 +19,10 @@ pub(super) fn found(record: &Record) -> Markup {
     html! {
         (summary(record, &judged))
         (changes::engines(&judged.each_ref()))
-        (setups(record))
+        @match &record.header().tunings {
+            Some(tunings) => (table("Settings", &settings::table(tunings))),
+            None => (setups(record)),
+        }
         @for judgement in &judged {
             h3 { (what(judgement.question.by)) }
             (changes::cases(judgement, ["A", "B"]))

@@ -335,7 +335,10 @@ impl<'m> Session<'_, 'm> {
         let mut settings = self.agents_of(trial).settings();
         match settings.put_back(changed, tuning, interrupt) {
             Ok(Ok(())) => Ok(measured),
-            Ok(Err(reason)) => Ok(Err(NoSample::Failed(anyhow!(reason)))),
+            Ok(Err(reason)) => {
+                let reason = NotChanged::Refused(reason);
+                Ok(Err(NoSample::Failed(reason.into())))
+            }
             Err(error) => Err(self.setting_error(trial, error)),
         }
     }
@@ -392,13 +395,12 @@ impl<'m> Session<'_, 'm> {
 /// Returns the failure that an error of a trial is.
 fn failure(error: &anyhow::Error) -> Failure {
     let text = format!("{error:#}");
-    if let Some(NotChanged::Before(now)) = error.downcast_ref() {
-        return Failure::SettingChanged {
+    match error.downcast_ref() {
+        Some(NotChanged::Before(now)) => Failure::SettingChanged {
             now: Box::new(now.clone()),
-        };
-    }
-    match error.downcast_ref::<NoAnswer>() {
-        Some(_) => Failure::NoAnswer { text },
+        },
+        Some(NotChanged::Refused(_)) => Failure::SettingFailed { why: text },
+        None if error.is::<NoAnswer>() => Failure::NoAnswer { text },
         None => Failure::Told { text },
     }
 }

@@ -82,9 +82,11 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Returns the index into [`Resources::agents`](super::Resources::agents) of the agents that run the trial.
+    /// Returns the index into [`Resources::agents`](super::Resources::agents) of the agents that run the trial. Both
+    /// sides of a setting have the same agents.
     pub(super) fn agents(&self) -> usize {
-        self.of.side.map_or(0, |side| side as usize)
+        let side = self.of.side.filter(|_| self.of.tuning.is_none());
+        side.map_or(0, |side| side as usize)
     }
 
     /// Creates a trial of a case outside of any round.

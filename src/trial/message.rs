@@ -41,7 +41,7 @@ use crate::term::duration::ns;
 use crate::term::json;
 
 /// Version of the protocol, increased with each change of the messages.
-pub const PROTOCOL: u32 = 25;
+pub const PROTOCOL: u32 = 26;
 
 /// Longest body, in bytes. The longest message lists the flows of a case, at most 157 B each: there is room for
 /// 100,000.

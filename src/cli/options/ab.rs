@@ -42,6 +42,8 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
         }),
         seed: a.schedule.seed,
         environment,
+        tunings: None,
+        wire: None,
         a: setup(args, Side::A, a)?,
         b: setup(args, Side::B, b)?,
     };
@@ -54,7 +56,7 @@ fn check(header: &Header) -> Result<(), UsageError> {
     if let Some(problem) = measure_the_same(&header.a, &header.b) {
         return Err(refused(problem));
     }
-    let pairs = pairs(&header.a, &header.b).map_err(refused)?;
+    let pairs = pairs(header).map_err(refused)?;
     match pairs.iter().find_map(Pair::refusal) {
         Some(reason) if pairs.iter().all(|pair| pair.refusal().is_some()) => {
             Err(refused(format!("nothing can run: {reason}")))

@@ -201,16 +201,21 @@ impl Comparison {
         prepare.into_iter().chain(trials).collect()
     }
 
-    fn trial(&self, side: Side, pair: usize) -> Option<Step> {
+    fn trial(&self, side: Side, number: usize) -> Option<Step> {
         let setup = self.header().setup(side);
-        let planned = setup.plan.cases().nth(pair)?;
-        let (case, _, placement) = runnable(setup, planned)?;
-        let spec = TrialSpec::new(case, placement, &setup.settings);
+        let pair = *self.record.pairs().get(number)?;
+        let (case, _, placement) = runnable(setup, pair.side(side))?;
+        let wire = self.header().wire.as_ref();
+        let between = wire.and_then(|wire| wire.between(case));
+        let spec = TrialSpec::new(case, placement, &setup.settings).between(between);
+        let tuning = pair.tuning.filter(|_| side == Side::B);
+        let changed = tuning.map_or_else(String::new, |it| format!(" with {}", it.name.text()));
         Some(Step::Trial(Box::new(Trial {
-            of: self.record.name(side, pair),
+            of: self.record.name(side, number),
             round: self.round,
-            is_repeated: self.record.measured()[pair].always_fails(side),
-            ..Trial::new(case, spec, format!("{side}: {}", case.key()))
+            tuning: tuning.cloned(),
+            is_repeated: self.record.measured()[number].always_fails(side),
+            ..Trial::new(case, spec, format!("{side}: {}{changed}", case.key()))
         })))
     }
 }
@@ -219,7 +224,10 @@ impl Comparison {
 mod tests {
     use super::*;
     use crate::experiment::ab::Pair;
-    use crate::experiment::ab::dice::record;
+    use crate::experiment::ab::dice::{ROUNDS, record, record_of};
+    use crate::host::tuning::{Name, Tuning, Tunings};
+    use crate::results::row::Failure;
+    use crate::verdict::judge::Obstacle;
 
     /// Puts rounds of all pairs into a record: `mio-level` differs from round to round, the others do not.
     fn put(
@@ -264,5 +272,100 @@ mod tests {
             label == "mio-level"
         });
         assert!(comparison.is_complete());
+    }
+
+    const FLOOD: &str = "std:std/2t/1460B/connected/v4";
+    const RR: &str = "std:std/2t/1460B/connected/v4/rr";
+
+    /// Tries RPS and GRO, without settings of a machine.
+    fn of_settings() -> Comparison {
+        let keys = [FLOOD, RR].map(str::to_owned);
+        let mut header = record_of(&keys, 1).header().clone();
+        let tuning = |name| Tuning {
+            name,
+            settings: Vec::new(),
+        };
+        header.tunings = Some(Tunings {
+            tried: [Name::Rps, Name::Gro].map(tuning).into(),
+            left_out: Vec::new(),
+        });
+        Record::new(header).expect("a header").into()
+    }
+
+    /// Runs all rounds, and returns the trials. `failure`: why a trial fails; else it measures the speed 1.
+    fn run(comparison: &mut Comparison, failure: impl Fn(&Trial) -> Option<Failure>) -> Vec<Trial> {
+        let mut trials = Vec::new();
+        while let Some(step) = comparison.next(Instant::now()) {
+            let Step::Trial(trial) = step else {
+                continue;
+            };
+            let record = &mut comparison.record;
+            let pairs = 0..record.pairs().len();
+            let mut windows = pairs.flat_map(|pair| Side::BOTH.map(|side| (side, pair)));
+            let window = windows.find(|&(side, pair)| record.name(side, pair) == trial.of);
+            let (side, pair) = window.expect("one of them");
+            match failure(&trial) {
+                None => record.put_side(side, pair, trial.round, 1.0),
+                Some(reason) => {
+                    let failed = Event::Failed {
+                        of: trial.of.clone(),
+                        round: trial.round,
+                        reason,
+                        other_programs: None,
+                    };
+                    record.take(&failed).expect("it was asked for");
+                }
+            }
+            trials.push(*trial);
+        }
+        assert!(comparison.is_complete());
+        trials
+    }
+
+    #[test]
+    fn b_of_each_pair_changes_the_setting_and_follows_a_or_comes_before_it() {
+        let mut comparison = of_settings();
+        let trials = run(&mut comparison, |_| None);
+        assert_eq!(trials.len(), 8 * ROUNDS as usize);
+        for pair in trials.chunks_exact(2) {
+            assert_eq!(pair[0].of.case, pair[1].of.case);
+            assert_eq!(pair[0].of.tuning, pair[1].of.tuning);
+            assert_ne!(pair[0].of.side, pair[1].of.side);
+            assert!(
+                pair.iter()
+                    .all(|it| it.tuning.is_some() == (it.of.side == Some(Side::B)))
+            );
+        }
+        let labels: Vec<String> = comparison.record.pairs().iter().map(Pair::label).collect();
+        assert_eq!(labels, ["rps, flood", "rps, rr", "gro, flood", "gro, rr"]);
+    }
+
+    #[test]
+    fn a_setting_that_cannot_be_changed_is_given_up_and_the_others_go_on() {
+        let mut comparison = of_settings();
+        let why = || Failure::SettingFailed {
+            why: "not permitted".to_owned(),
+        };
+        let is_gro = |it: &Trial| it.tuning.as_ref().is_some_and(|it| it.name == Name::Gro);
+        let trials = run(&mut comparison, |it| {
+            (it.round == 2 && is_gro(it)).then(why)
+        });
+        let left: Vec<&Trial> = trials.iter().filter(|it| it.round > 2).collect();
+        assert!(left.iter().all(|it| it.of.tuning == Some(0)));
+        assert_eq!(left.len(), 4 * (ROUNDS as usize - 2));
+        let judgement = judge(&comparison.record, Question::default());
+        let settings = judgement.engines.iter().map(|it| &*it.label);
+        assert_eq!(settings.collect::<Vec<_>>(), ["rps, flood", "rps, rr"]);
+        let given_up = Verdict::NotComparable(Obstacle::GivenUp { failure: why() });
+        let of_gro = judgement
+            .cases
+            .iter()
+            .filter(|it| it.label.starts_with("gro"));
+        assert!(
+            of_gro.clone().count() == 2
+                && of_gro
+                    .map(|it| &it.answer.verdict)
+                    .all(|it| *it == given_up)
+        );
     }
 }

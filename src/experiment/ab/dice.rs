@@ -81,6 +81,8 @@ pub(super) fn record_of(keys: &[String], looks: u32) -> Record {
         a: setup.clone(),
         b: setup,
         environment: Environment::default(),
+        tunings: None,
+        wire: None,
     };
     Record::new(header).expect("the same cases")
 }

@@ -98,7 +98,7 @@ impl Measured {
     /// [`Record::rounds_to_blame`].
     pub(super) fn is_decided(&self, to_blame: usize) -> bool {
         let is_one_blamed = self.blamed(to_blame).is_some();
-        is_one_blamed || self.fails_often() && self.suspect().is_none()
+        is_one_blamed || self.given_up.is_some() || self.fails_often() && self.suspect().is_none()
     }
 
     /// Returns whether more rounds failed, on either side, than are left out.
@@ -132,6 +132,9 @@ impl Measured {
     ///
     /// On a busy machine, windows of either side fail now and then.
     pub(super) fn verdict_on_failures(&self, to_blame: usize) -> Option<Verdict> {
+        if let Some(failure) = self.given_up.clone() {
+            return Some(Verdict::NotComparable(Obstacle::GivenUp { failure }));
+        }
         let side = Side::BOTH
             .into_iter()
             .max_by_key(|side| self.failures(*side))?;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Plan, Settings};
+use crate::host::tuning::{Setting, Tunings};
+use crate::plan::{Plan, Settings, Wire};
 use crate::results::log::{Event, Kind, Run, Side};
 use crate::results::row::Environment;
 use crate::term::duration::ns;
@@ -30,6 +31,12 @@ pub struct Header {
     pub b: Setup,
     /// The machine.
     pub environment: Environment,
+    /// Settings of the machine, each of which B changes in pairs of its own. Absent: no setting is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tunings: Option<Tunings>,
+    /// Remote host and its links. Absent: all threads are on one host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
 }
 
 /// Rule to measure more rounds until each pair and each part has a verdict.
@@ -73,6 +80,12 @@ impl Header {
             Side::A => &self.a,
             Side::B => &self.b,
         }
+    }
+
+    /// Returns every value of the machine that B changes.
+    pub fn settings(&self) -> Vec<Setting> {
+        let tried = self.tunings.iter().flat_map(|it| &it.tried);
+        tried.flat_map(|tuning| tuning.settings.clone()).collect()
     }
 
     /// Returns the highest possible number of rounds.

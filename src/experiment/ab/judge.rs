@@ -44,6 +44,9 @@ pub fn judge(record: &Record, question: Question) -> Judgement {
         1
     };
     let mut judgement = crate::verdict::judge::judge(question, cases, looks * caution, &rounds);
+    if record.header().tunings.is_some() {
+        judgement.noun = "setting";
+    }
     doubt_failures(record, &mut judgement);
     judgement
 }

@@ -1,5 +1,5 @@
 //! Compares A with B: two builds, two sets of options, or two states of the machine, measured for this question
-//! alone.
+//! alone. `find tuning` compares a setting's current value with another one, for each of many settings.
 //!
 //! Both sides of a case are measured in turn, shortly after each other. Each round has fresh processes and is one
 //! observation. This tells more than any arithmetic on two separate runs; `docs/AB.md` explains it.
@@ -11,7 +11,7 @@
 //! | keep the windows of the log | `record` |
 //! | choose the order of a round and the next step | `order`, `comparison` |
 //! | judge each case, engine and part | `judge`, round by round (`series`); cases that failed: `failures` |
-//! | show the results | `table`, `rows` |
+//! | show the results | `table`, `rows`; settings before they are tried: `settings` |
 
 mod comparison;
 mod failures;
@@ -22,6 +22,7 @@ mod pairs;
 mod record;
 pub mod rows;
 mod series;
+pub mod settings;
 pub mod table;
 
 pub use self::comparison::Comparison;

@@ -24,6 +24,8 @@ pub(super) struct Measured {
     rounds: BTreeMap<u32, [Option<Outcome>; 2]>,
     /// Windows that were measured twice.
     pub(super) repeated: usize,
+    /// Reason why its setting is not tried any more.
+    pub(super) given_up: Option<row::Failure>,
 }
 
 /// Figures of a window, or why there are none.
@@ -52,7 +54,7 @@ impl Record {
     /// # Errors
     /// Returns an error if the cases of A do not match the cases of B.
     pub fn new(header: Header) -> Result<Self, String> {
-        let count = pairs(&header.a, &header.b)?.len();
+        let count = pairs(&header)?.len();
         Ok(Self {
             header,
             pairs: vec![Measured::default(); count],
@@ -104,7 +106,7 @@ impl Record {
     /// Returns every pair, including pairs that do not run.
     pub fn pairs(&self) -> Vec<Pair<'_>> {
         // `new` has checked that the cases match.
-        pairs(&self.header.a, &self.header.b).unwrap_or_default()
+        pairs(&self.header).unwrap_or_default()
     }
 
     pub(super) fn measured(&self) -> &[Measured] {
@@ -114,6 +116,11 @@ impl Record {
     /// Returns whether the comparison was interrupted and was not resumed.
     pub(super) fn is_interrupted(&self) -> bool {
         self.is_interrupted
+    }
+
+    /// Returns the reasons why settings are not tried any more.
+    pub fn given_up(&self) -> impl Iterator<Item = &row::Failure> {
+        self.pairs.iter().filter_map(|pair| pair.given_up.as_ref())
     }
 
     /// Returns the number of windows measured.
@@ -176,7 +183,7 @@ impl Record {
         match event {
             Event::Window(window) => {
                 let sample = &window.sample;
-                let (side, pair) = self.place(window.side, &sample.case)?;
+                let (side, pair) = self.place(window.side, &sample.case, window.tuning)?;
                 let figures = Figures {
                     received_pps: row::received_pps(sample),
                     cpu_ns_per_packet: row::cpu_ns_per_packet(sample),
@@ -185,7 +192,7 @@ impl Record {
                 self.put_outcome(side, pair, sample.round, Ok(figures))?;
             }
             Event::Repeated { of, .. } => {
-                let (_, pair) = self.place(of.side, &of.case)?;
+                let (_, pair) = self.place(of.side, &of.case, of.tuning)?;
                 self.pairs[pair].repeated += 1;
             }
             Event::Failed {
@@ -198,7 +205,10 @@ impl Record {
                     reason: reason.clone(),
                     other_programs: other_programs.clone(),
                 };
-                let (side, pair) = self.place(of.side, &of.case)?;
+                let (side, pair) = self.place(of.side, &of.case, of.tuning)?;
+                if reason.is_of_setting() {
+                    self.pairs[pair].given_up = Some(reason.clone());
+                }
                 self.put_outcome(side, pair, *round, Err(failure))?;
             }
             Event::Interrupted { .. } => self.is_interrupted = true,
@@ -219,21 +229,37 @@ impl Record {
     }
 
     /// Returns the side and the pair of a window.
-    fn place(&self, side: Option<Side>, case: &str) -> Result<(Side, usize), String> {
+    fn place(
+        &self,
+        side: Option<Side>,
+        case: &str,
+        tuning: Option<usize>,
+    ) -> Result<(Side, usize), String> {
         let side = side.ok_or_else(|| format!("{case}: of no side"))?;
+        if tuning.is_some() != self.header.tunings.is_some() {
+            return Err(format!("{case}: whether a setting is tried differs"));
+        }
         let mut cases = self.header.setup(side).plan.cases();
-        let pair = cases.position(|planned| planned.case.key() == case);
-        let pair = pair.ok_or_else(|| format!("{side} has no case {case}"))?;
-        Ok((side, pair))
+        let case_number = cases.position(|planned| planned.case.key() == case);
+        let case_number = case_number.ok_or_else(|| format!("{side} has no case {case}"))?;
+        let pair = tuning.unwrap_or(0).checked_mul(self.cases());
+        let pair = pair.and_then(|first| first.checked_add(case_number));
+        let pair = pair.filter(|&pair| pair < self.pairs.len());
+        Ok((side, pair.ok_or("there is no such setting")?))
+    }
+
+    /// Returns the number of cases of a side, which is the number of pairs of a setting.
+    fn cases(&self) -> usize {
+        self.header.a.plan.cases().count()
     }
 
     /// Returns the name of a window in the log.
     pub(super) fn name(&self, side: Side, pair: usize) -> Of {
-        let planned = self.header.setup(side).plan.cases().nth(pair);
+        let pairs = self.pairs();
         Of {
-            case: planned.map_or_else(String::new, |planned| planned.case.key()),
+            case: pairs[pair].side(side).case.key(),
             side: Some(side),
-            tuning: None,
+            tuning: pairs[pair].tuning.map(|_| pair / self.cases()),
         }
     }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::header::{Header, MOST_ROUNDS, Setup};
+use super::settings::left_out;
 use super::{Record, Side};
 use crate::results::command_line::CommandLine;
 use crate::term::digits::counted;
@@ -17,8 +18,13 @@ use crate::verdict::judge::{Engine, Judgement, Verdict, table};
 pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) -> String {
     let folded = |text: String| fold::text(&text, width.into());
     let mut text = folded(summary(record, judgement) + "\n");
-    for side in Side::BOTH {
-        text += &folded(described(side, record.header().setup(side)));
+    match &record.header().tunings {
+        Some(_) => text += "A: settings as they are. B: one of them as it is tried.\n",
+        None => {
+            for side in Side::BOTH {
+                text += &folded(described(side, record.header().setup(side)));
+            }
+        }
     }
     text += &tables(judgement, ["A", "B"], detail, width);
     text += &folded(notes(record, judgement));
@@ -99,7 +105,10 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     let notes = notes.chain(record.left_out());
     let notes = notes.chain(skipped);
     let notes = notes.chain(repeated).chain(more);
-    let notes: String = notes.map(|note| note + "\n").collect();
+    let mut notes: String = notes.map(|note| note + "\n").collect();
+    if let Some(tunings) = &record.header().tunings {
+        notes += &left_out(tunings);
+    }
     if notes.is_empty() {
         notes
     } else {
@@ -136,8 +145,8 @@ fn rounds_to_tell(record: &Record, judgement: &Judgement, engine: &Engine) -> Op
 /// as long as before, or the same again if windows
 /// failed or were disturbed. Empty: there is none, or no need.
 fn next(record: &Record, judgement: &Judgement) -> String {
-    // The command that resumes it follows, and is its only next step.
-    if record.is_interrupted() {
+    // The command that resumes it follows, and is its only next step. A search for settings has no command of `ab`.
+    if record.is_interrupted() || record.header().tunings.is_some() {
         return String::new();
     }
     let engines = judgement.engines.iter();
@@ -206,11 +215,11 @@ fn without<'a>(words: impl Iterator<Item = &'a str>, options: &[&str]) -> Vec<&'
 /// Explains the columns and verdicts.
 pub(crate) fn legend(header: &Header, judgement: &Judgement) -> String {
     let looks = match header.until {
-        None => String::new(),
-        Some(until) => format!(
+        Some(until) if until.looks > 1 => format!(
             " All errors are divided among {} looks at the results.",
             until.looks
         ),
+        _ => String::new(),
     };
     let window_ms = 1000.0 * header.a.settings.window.as_secs_f64();
     let legend = table::legend(judgement, "");

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{burst, cliff, idle, knee, lossless, tuning};
-use crate::host::tuning::Tunings;
+use super::{burst, cliff, idle, knee, lossless};
 use crate::plan::{Plan, Settings, Wire};
 use crate::results::log::{Event, Kind, Run};
 use crate::results::row::Environment;
@@ -26,8 +25,6 @@ pub enum Question {
     Burst(burst::BurstQuestion),
     /// Smallest batch or train from which on more brings little.
     Knee(knee::KneeQuestion),
-    /// Settings of the machine that help.
-    Tuning(tuning::TuningQuestion),
 }
 
 /// First line of the log: what to search for, and on which machine.
@@ -50,9 +47,6 @@ pub struct Header {
     /// Memory of a datagram in the receive buffer of a socket on loopback, in bytes, by its payload in bytes. Filled
     /// by a search for trains, else empty.
     pub truesizes: BTreeMap<u32, u32>,
-    /// Settings that are tried. Absent: this is no search for settings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tunings: Option<Tunings>,
     /// Remote host and its links. Absent: all threads are on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire: Option<Wire>,

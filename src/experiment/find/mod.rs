@@ -1,4 +1,4 @@
-//! Searches for a limit or a change: a rate, a train length, a payload, a silence, a batch, or a setting. They do not
+//! Searches for a limit or a change: a rate, a train length, a payload, a silence or a batch. They do not
 //! measure the highest speed.
 //!
 //! | step | module |
@@ -8,7 +8,6 @@
 //! | search for rates and for trains | `lossless` and `burst`, over `load_search`, `mlr` and `loads` |
 //! | search for payloads and for silences, in `rounds` | `cliff`, `idle` |
 //! | search for batches and trains | `knee` |
-//! | search for settings | `tuning` |
 //! | find the limiting place of a trial, and the buffer capacity | `place`, `buffer_capacity` |
 //! | judge whether a CPU and the capacity stayed the same over all trials | `steady` |
 //! | keep the trials of a log and make the next step | `record`, `repeats`, `turns` |
@@ -33,7 +32,6 @@ pub mod rows;
 mod searching;
 pub mod steady;
 pub mod table;
-pub mod tuning;
 mod turns;
 
 use std::time::Duration;

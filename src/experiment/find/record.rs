@@ -12,7 +12,7 @@ use crate::data::{Case, Sample};
 use crate::host::placement::Placement;
 use crate::plan::{Decision, Planned, Settings};
 use crate::results::log::{Event, Of};
-use crate::results::row::{Failure, Row};
+use crate::results::row::Row;
 use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
 
@@ -75,7 +75,7 @@ impl Experiment for Record {
         match event {
             Event::Window(window) => {
                 let searched = window.searched.as_ref().unwrap_or(&window.sample.case);
-                self.trial(self.number(searched)?, window.tuning, &window.sample)?;
+                self.trial(self.number(searched)?, &window.sample)?;
             }
             Event::Repeated {
                 of,
@@ -88,10 +88,7 @@ impl Experiment for Record {
             }
             Event::Failed { of, reason, .. } => {
                 let number = self.number(&of.case)?;
-                match of.tuning {
-                    None => self.cases[number].refusal = Some(reason.to_string()),
-                    Some(tuning) => self.give_up(number, tuning, reason)?,
-                }
+                self.cases[number].refusal = Some(reason.to_string());
             }
             Event::Interrupted { .. } => self.is_interrupted = true,
             Event::Resumed { .. } => self.is_interrupted = false,
@@ -254,29 +251,7 @@ impl Record {
         number.ok_or_else(|| format!("there is no case {key}"))
     }
 
-    /// Returns the name of a trial in the log.
-    fn name(&self, number: usize, tuning: Option<usize>) -> Of {
-        Of {
-            tuning,
-            ..Of::case(&self.cases[number].case)
-        }
-    }
-
-    fn give_up(&mut self, number: usize, tuning: usize, reason: &Failure) -> Result<(), String> {
-        let is_there = match &mut self.cases[number].search {
-            Search::Tuning(search) => search.give_up(tuning, reason),
-            _ => false,
-        };
-        let none = || format!("there is no setting {tuning}");
-        is_there.then_some(()).ok_or_else(none)
-    }
-
-    fn trial(
-        &mut self,
-        number: usize,
-        tuning: Option<usize>,
-        sample: &Sample,
-    ) -> Result<(), String> {
+    fn trial(&mut self, number: usize, sample: &Sample) -> Result<(), String> {
         let case = &mut self.cases[number];
         let Some(next) = case.next() else {
             return Err(format!("{}: nothing was left to try", sample.case));
@@ -287,9 +262,6 @@ impl Record {
                 sample.case,
                 next.case.key()
             ));
-        }
-        if tuning != case.search.changed_setting() {
-            return Err(format!("{}: another setting was to be tried", sample.case));
         }
         case.search.take(sample);
         case.trials += 1;
@@ -307,25 +279,12 @@ impl Record {
         let wire = header.wire.as_ref();
         let between = wire.and_then(|wire| wire.between(&next.case));
         let spec = TrialSpec::new(&next.case, self.placement(number)?, &settings).between(between);
-        let tried = self.cases[number].search.changed_setting();
-        let tuning = tried.and_then(|tuning| header.tunings.as_ref()?.tried.get(tuning));
-        if tried.is_some() && tuning.is_none() {
-            return Some(Step::Note(Box::new(Event::Failed {
-                of: self.name(number, tried),
-                round: 0,
-                reason: Failure::told("there is no such setting"),
-                other_programs: None,
-            })));
-        }
-        let changed = tuning.map_or_else(String::new, |tuning| {
-            format!(" with {}", tuning.name.text())
-        });
-        let name = self.names().trial(&self.cases[number].case, &next.case);
+        let case = &self.cases[number].case;
+        let name = self.names().trial(case, &next.case);
         Some(Step::Trial(Box::new(Trial {
-            of: self.name(number, tried),
-            tuning: tuning.cloned(),
+            of: Of::case(case),
             is_alone: true,
-            ..Trial::new(&next.case, spec, name + &changed)
+            ..Trial::new(&next.case, spec, name)
         })))
     }
 }

@@ -9,7 +9,7 @@ use super::header::Question;
 use super::idle::{Idle, IdleQuestion, Step};
 use super::knee::{Gain, Knee, KneeQuestion};
 use super::lossless::{self, Lossless};
-use super::{Record, Search, Searched, tuning};
+use super::{Record, Search, Searched};
 use crate::results::export::row_of;
 
 /// Returns the rows of a search: objects with the same keys.
@@ -34,10 +34,7 @@ pub fn rows(record: &Record) -> Vec<Value> {
         };
         rows.into_iter().map(|row| whole(case, row))
     });
-    match question {
-        Question::Tuning(_) => tuning::rows::rows(record),
-        _ => rows.collect(),
-    }
+    rows.collect()
 }
 
 /// Returns a row for each finding, or one row if nothing was found.

@@ -1,4 +1,4 @@
-//! Dispatches to the six kinds of searches.
+//! Dispatches to the five kinds of searches.
 
 use std::time::Duration;
 
@@ -10,7 +10,6 @@ use super::idle::Idle;
 use super::knee::Knee;
 use super::load_search::{Doubt, LoadSearch};
 use super::lossless::Lossless;
-use super::tuning::Tuning;
 use crate::data::{Case, EngineProperties, Sample};
 
 /// Search of one case. Its state follows from the question and the trials alone, so a log can resume it.
@@ -26,8 +25,6 @@ pub enum Search {
     Burst(Burst),
     /// Search for the batch or train from which on more brings little.
     Knee(Knee),
-    /// Search for the settings of the machine that help.
-    Tuning(Tuning),
 }
 
 impl Search {
@@ -39,7 +36,6 @@ impl Search {
             Question::Idle(asked) => Self::Idle(Idle::new(case, asked)),
             Question::Burst(asked) => Self::Burst(Burst::new(case, sender.clone(), asked)),
             Question::Knee(asked) => Self::Knee(Knee::new(case, asked)),
-            Question::Tuning(asked) => Self::Tuning(Tuning::new(case, asked)),
         }
     }
 
@@ -51,7 +47,6 @@ impl Search {
             Self::Idle(search) => search.next(),
             Self::Burst(search) => search.next(),
             Self::Knee(search) => search.next(),
-            Self::Tuning(search) => search.next(),
         }
     }
 
@@ -92,14 +87,6 @@ impl Search {
         }
     }
 
-    /// Returns the index of the setting that is changed in the next trial. `None`: no setting is changed.
-    pub fn changed_setting(&self) -> Option<usize> {
-        match self {
-            Self::Tuning(search) => search.changed_setting(),
-            _ => None,
-        }
-    }
-
     /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
         match self {
@@ -108,7 +95,6 @@ impl Search {
             Self::Idle(search) => search.take(sample),
             Self::Burst(search) => search.take(sample),
             Self::Knee(search) => search.take(sample),
-            Self::Tuning(search) => search.take(sample),
         }
     }
 }
@@ -122,7 +108,6 @@ impl Question {
             Self::Idle(_) => "idle",
             Self::Burst(_) => "burst",
             Self::Knee(_) => "knee",
-            Self::Tuning(_) => "tuning",
         }
     }
 
@@ -134,7 +119,6 @@ impl Question {
             Self::Idle(asked) => asked.expected(),
             Self::Burst(asked) => asked.expected(),
             Self::Knee(asked) => asked.expected(),
-            Self::Tuning(asked) => asked.expected(),
         };
         // While one search pauses, others go on.
         let pauses = match self {

@@ -5,7 +5,6 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use super::{LeftOut, Location, Name, Setting, Tuning, Tunings, mask};
-use crate::data::Buffer;
 use crate::host::facts::{self, CpufreqPolicy, Host, Interface};
 use crate::sys::files::Root;
 use crate::sys::nic::{Changeable, Ethtool};
@@ -17,12 +16,7 @@ pub struct Wanted {
     pub names: Vec<Name>,
     /// The interfaces that datagrams pass.
     pub interfaces: Vec<String>,
-    /// The largest receive buffer that cases request.
-    pub rcvbuf: Buffer,
 }
-
-/// Factor between `--rcvbuf` and the larger buffer that is tried.
-pub const LARGER: u32 = 4;
 
 /// Selects the requested tunings that can be tried on `host`, whose `/proc` and `/sys` are below `root`. Changes
 /// nothing.
@@ -31,7 +25,6 @@ pub fn choose(wanted: &Wanted, host: &Host, root: &Root) -> Tunings {
         root,
         host,
         interfaces: &lowest(&wanted.interfaces, root),
-        rcvbuf: wanted.rcvbuf,
     };
     let mut tunings = Tunings::default();
     for &name in &wanted.names {
@@ -70,19 +63,22 @@ struct Machine<'a> {
     root: &'a Root,
     host: &'a Host,
     interfaces: &'a [String],
-    rcvbuf: Buffer,
 }
 
 impl Machine<'_> {
     fn settings(&self, name: Name) -> Result<Vec<Setting>, String> {
         match name {
             Name::Control => Ok(Vec::new()),
-            Name::Rcvbuf => self.larger_buffer().map(|()| Vec::new()),
             Name::Governor => self.governors(),
             Name::Rps => self.each_interface(|interface| self.rps(interface)),
             Name::Xps => self.each_interface(|interface| self.xps(interface)),
             Name::Irq => self.each_interface(|interface| self.irqs(interface)),
-            Name::Gro | Name::Coalescing | Name::Eee | Name::PowerSave => self.offload(name),
+            Name::Gro => self.driver(Changeable::Gro, |_, before| {
+                if before == "on" { "off" } else { "on" }.to_owned()
+            }),
+            Name::Coalescing => self.driver(Changeable::Coalescing, |_, _| "0 us".to_owned()),
+            Name::Eee => self.driver(Changeable::Eee, |_, _| "off".to_owned()),
+            Name::PowerSave => self.driver(Changeable::PowerSave, |_, _| "off".to_owned()),
             Name::Ring => self.driver(Changeable::Rings, |driver, before| {
                 let most = driver.rings().map(|rings| (rings.rx_max, rings.tx_max));
                 most.map_or(before.to_owned(), |(rx, tx)| format!("rx {rx} tx {tx}"))
@@ -94,18 +90,6 @@ impl Machine<'_> {
             Name::Speed => self.driver(Changeable::Speed, |driver, before| {
                 driver.slower().unwrap_or_else(|| before.to_owned())
             }),
-        }
-    }
-
-    /// Returns the settings of a driver that are on or off, or a time.
-    fn offload(&self, name: Name) -> Result<Vec<Setting>, String> {
-        match name {
-            Name::Gro => self.driver(Changeable::Gro, |_, before| {
-                if before == "on" { "off" } else { "on" }.to_owned()
-            }),
-            Name::Coalescing => self.driver(Changeable::Coalescing, |_, _| "0 us".to_owned()),
-            Name::PowerSave => self.driver(Changeable::PowerSave, |_, _| "off".to_owned()),
-            _ => self.driver(Changeable::Eee, |_, _| "off".to_owned()),
         }
     }
 
@@ -126,21 +110,6 @@ impl Machine<'_> {
             checked.map_err(|error| unusable(&setting.location, &error))?;
         }
         Ok(left)
-    }
-
-    fn larger_buffer(&self) -> Result<(), String> {
-        let larger = u32::try_from(self.rcvbuf.bytes())
-            .ok()
-            .and_then(|bytes| bytes.checked_mul(LARGER))
-            .filter(|&bytes| bytes <= Buffer::MAX);
-        let larger = larger.ok_or("four times --rcvbuf is more than a socket can have")?;
-        match self.host.rmem_max {
-            Some(most) if most < larger.into() && !self.host.exceeds_rmem_max => Err(format!(
-                "net.core.rmem_max grants {most} B, not {larger}: {}",
-                self.host.command_for_rmem_max(larger.into())
-            )),
-            _ => Ok(()),
-        }
     }
 
     fn each_interface(
@@ -172,20 +141,22 @@ impl Machine<'_> {
         })
     }
 
-    /// Checks that the files of interfaces in `/sys` are of this network namespace.
-    fn ensure_own_sys(&self) -> Result<(), String> {
+    /// Returns the files of this name of an interface's queues in one direction, which are of this network namespace.
+    fn queues(&self, interface: &str, direction: &str, file: &str) -> Result<Vec<String>, String> {
         if self.host.sys_is_foreign {
             return Err("/sys does not show the interfaces of this network namespace".to_owned());
         }
-        Ok(())
+        let queues = format!("sys/class/net/{interface}/queues");
+        let names = self.root.names(&queues, direction).into_iter();
+        Ok(names
+            .map(|queue| format!("{queues}/{queue}/{file}"))
+            .collect())
     }
 
     /// Returns RPS settings with the CPUs that get no interrupt of the interface. If RPS is on, tries it off.
     fn rps(&self, interface: &str) -> Result<Vec<Setting>, String> {
-        self.ensure_own_sys()?;
-        let queues = format!("sys/class/net/{interface}/queues");
-        let names = self.root.names(&queues, "rx-");
-        if names.is_empty() {
+        let files = self.queues(interface, "rx-", "rps_cpus")?;
+        if files.is_empty() {
             return Err(format!("{interface} has no receive queues"));
         }
         let online = self.online()?;
@@ -196,10 +167,8 @@ impl Machine<'_> {
             .filter(|cpu| !busy.contains(cpu))
             .collect();
         let mask = mask::format(if others.is_empty() { &online } else { &others });
-        let files = names
-            .iter()
-            .map(|queue| format!("{queues}/{queue}/rps_cpus"));
         let mut settings: Vec<Setting> = files
+            .into_iter()
             .map(|file| self.file(file, mask.clone()))
             .collect::<Result<_, _>>()?;
         switch_off(&mut settings);
@@ -208,18 +177,14 @@ impl Machine<'_> {
 
     /// Returns XPS settings with another CPU for each queue. If XPS is on, tries it off.
     fn xps(&self, interface: &str) -> Result<Vec<Setting>, String> {
-        self.ensure_own_sys()?;
-        let queues = format!("sys/class/net/{interface}/queues");
-        let names = self.root.names(&queues, "tx-");
-        if names.len() < 2 {
+        let files = self.queues(interface, "tx-", "xps_cpus")?;
+        if files.len() < 2 {
             return Err(format!("{interface} has one transmit queue"));
         }
         let online = self.online()?;
         let cpus = online.iter().cycle();
-        let files = names
-            .iter()
-            .map(|queue| format!("{queues}/{queue}/xps_cpus"));
         let mut settings: Vec<Setting> = files
+            .into_iter()
             .zip(cpus)
             .map(|(file, cpu)| self.file(file, mask::format(&[*cpu])))
             .collect::<Result<_, _>>()?;

@@ -4,30 +4,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Location, Setting};
+use super::Setting;
 use crate::sys::files::Root;
 
 /// A setting that has another value than when the search began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    location: Location,
-    now: Now,
-}
-
-/// Present state of a setting that was changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Now {
-    /// It is gone with its interface.
-    Gone,
-    /// It cannot be read, for this reason.
-    Unreadable(String),
-    /// It has this value.
-    Value {
-        now: String,
-        before: String,
-        is_tried: bool,
-    },
+    text: String,
+    /// True if the setting is gone with its interface.
+    pub is_gone: bool,
+    /// True if the value is the one that the search tried, or cannot be read.
+    pub may_be_ours: bool,
 }
 
 impl Difference {
@@ -38,62 +25,38 @@ impl Difference {
             before,
             tried,
         } = setting;
-        let now = if location.is_gone(root) {
-            Now::Gone
-        } else {
-            match location.read(root) {
-                Err(error) => Now::Unreadable(error.to_string()),
-                Ok(now) if location.is_same(&now, before) => return None,
-                Ok(now) => Now::Value {
-                    is_tried: location.is_same(&now, tried),
-                    before: before.clone(),
-                    now,
-                },
-            }
+        let is_gone = location.is_gone(root);
+        let (text, may_be_ours) = match location.read(root) {
+            _ if is_gone => (format!("{location} is gone"), false),
+            Err(error) => (format!("{location}: {error}"), true),
+            Ok(now) if location.is_same(&now, before) => return None,
+            Ok(now) => (
+                format!("{location} is {now}, and was {before} when the search began"),
+                location.is_same(&now, tried),
+            ),
         };
-        let location = location.clone();
-        Some(Self { location, now })
-    }
-
-    /// Returns whether the value is the one that the search tried, or cannot be read.
-    pub fn may_be_ours(&self) -> bool {
-        match self.now {
-            Now::Gone => false,
-            Now::Unreadable(_) => true,
-            Now::Value { is_tried, .. } => is_tried,
-        }
-    }
-
-    /// Returns whether the setting is gone with its interface.
-    pub fn is_gone(&self) -> bool {
-        self.now == Now::Gone
+        Some(Self {
+            text,
+            is_gone,
+            may_be_ours,
+        })
     }
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let location = &self.location;
-        match &self.now {
-            Now::Gone => write!(f, "{location} is gone"),
-            Now::Unreadable(error) => write!(f, "{location}: {error}"),
-            Now::Value { now, before, .. } => {
-                write!(
-                    f,
-                    "{location} is {now}, and was {before} when the search began"
-                )
-            }
-        }
+        f.write_str(&self.text)
     }
 }
 
-/// Reason why the settings of a tuning could not be changed.
+/// Reason why the settings of a tuning could not be changed, or did not stay so.
 #[derive(Clone, Debug, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum NotChanged {
     /// One of them had another value than when the search began.
     #[error("{0}")]
     Before(Difference),
-    /// The kernel or the driver refused it, in these words.
+    /// The kernel or the driver refused it, or somebody else set another value meanwhile, in these words.
     #[error("{0}")]
     Refused(String),
 }

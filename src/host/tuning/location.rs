@@ -75,7 +75,7 @@ impl Location {
                 OpenOptions::new().write(true).open(root.path(path))?;
             }
             Self::Driver { .. } if !may_administer_network() => {
-                return Err(io::Error::from_raw_os_error(libc_eperm()));
+                return Err(io::ErrorKind::PermissionDenied.into());
             }
             Self::Driver { .. } => {}
         }
@@ -121,18 +121,16 @@ impl fmt::Display for Location {
         match self {
             Self::File(path) => write!(f, "/{path}"),
             Self::Driver { interface, what } => {
-                let flags = match what {
-                    Changeable::PowerSave => return write!(f, "iw dev {interface} power_save"),
-                    Changeable::Gro => "-k",
-                    Changeable::Coalescing => "-c",
-                    Changeable::Eee => "--show-eee",
-                    Changeable::Rings => "-g",
-                    Changeable::Pause => "-a",
-                    Changeable::Speed => "",
+                let (command, rest) = match what {
+                    Changeable::PowerSave => ("iw dev", " power_save"),
+                    Changeable::Gro => ("ethtool -k", ""),
+                    Changeable::Coalescing => ("ethtool -c", ""),
+                    Changeable::Eee => ("ethtool --show-eee", ""),
+                    Changeable::Rings => ("ethtool -g", ""),
+                    Changeable::Pause => ("ethtool -a", ""),
+                    Changeable::Speed => ("ethtool", ""),
                 };
-                let words = ["ethtool", flags, interface];
-                let words = words.into_iter().filter(|word| !word.is_empty());
-                write!(f, "{}", words.collect::<Vec<_>>().join(" "))
+                write!(f, "{command} {interface}{rest}")
             }
         }
     }
@@ -150,10 +148,6 @@ fn driver(root: &Root, interface: &str) -> io::Result<Ethtool> {
         return Err(io::ErrorKind::Unsupported.into());
     }
     Ethtool::open(interface)
-}
-
-fn libc_eperm() -> i32 {
-    nix::errno::Errno::EPERM as i32
 }
 
 /// Returns whether this process has `CAP_NET_ADMIN` (linux/capability.h), read as in proc_pid_status(5).

@@ -16,7 +16,7 @@ mod mask;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::choose::{LARGER, Wanted, choose};
+pub use self::choose::{Wanted, choose};
 pub use self::difference::{Difference, NotChanged, differences};
 pub use self::location::Location;
 pub use self::lock::Lock;
@@ -27,8 +27,6 @@ pub use self::lock::Lock;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Name {
-    /// SO_RCVBUF of the trials' sockets: four times --rcvbuf
-    Rcvbuf,
     /// Which CPUs the kernel hands received packets to
     Rps,
     /// Which CPUs send by which queue
@@ -58,45 +56,45 @@ pub enum Name {
 impl Name {
     /// Returns the name as typed on the command line.
     pub fn text(self) -> &'static str {
-        match self {
-            Self::Rcvbuf => "rcvbuf",
-            Self::Rps => "rps",
-            Self::Xps => "xps",
-            Self::Irq => "irq",
-            Self::Governor => "governor",
-            Self::Gro => "gro",
-            Self::Coalescing => "coalescing",
-            Self::Eee => "eee",
-            Self::Ring => "ring",
-            Self::Pause => "pause",
-            Self::Speed => "speed",
-            Self::PowerSave => "power-save",
-            Self::Control => "control",
-        }
+        self.words()[0]
     }
 
     /// Returns the reason why the tuning might help.
     pub fn why(self) -> &'static str {
+        self.words()[1]
+    }
+
+    fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Rcvbuf => "longer bursts and stalls are borne without loss",
-            Self::Rps => "another CPU does the protocol work",
-            Self::Xps => "senders on different CPUs do not wait for each other",
-            Self::Irq => "interrupts leave the CPU that has them now",
-            Self::Governor => "the clock does not fall between packets",
-            Self::Gro => "less work for each packet, or answers sooner",
-            Self::Coalescing => "an answer does not wait for the interrupt",
-            Self::Eee => "the link does not sleep between packets",
-            Self::Ring => "longer bursts are borne without loss",
-            Self::Pause => "the sender waits for the receiver's interface, or no longer does",
-            Self::Speed => "packets come no faster than the interface and its CPU take them",
-            Self::PowerSave => "the radio does not sleep until the next beacon",
-            Self::Control => "nothing changes: it cannot",
+            Self::Rps => ["rps", "another CPU does the protocol work"],
+            Self::Xps => [
+                "xps",
+                "senders on different CPUs do not wait for each other",
+            ],
+            Self::Irq => ["irq", "interrupts leave the CPU that has them now"],
+            Self::Governor => ["governor", "the clock does not fall between packets"],
+            Self::Gro => ["gro", "less work for each packet, or answers sooner"],
+            Self::Coalescing => ["coalescing", "an answer does not wait for the interrupt"],
+            Self::Eee => ["eee", "the link does not sleep between packets"],
+            Self::Ring => ["ring", "longer bursts are borne without loss"],
+            Self::Pause => [
+                "pause",
+                "the sender waits for the receiver's interface, or no longer",
+            ],
+            Self::Speed => [
+                "speed",
+                "packets come no faster than the interface takes them",
+            ],
+            Self::PowerSave => [
+                "power-save",
+                "the radio does not sleep until the next beacon",
+            ],
+            Self::Control => ["control", "nothing changes: it cannot"],
         }
     }
 
     /// The tunings that are tried by default.
-    pub const USUAL: [Self; 9] = [
-        Self::Rcvbuf,
+    pub const USUAL: [Self; 8] = [
         Self::Rps,
         Self::Xps,
         Self::Irq,
@@ -118,7 +116,7 @@ impl Name {
 pub struct Tuning {
     /// Name of the tuning.
     pub name: Name,
-    /// Every value that is changed. Empty if the tuning concerns the trials' own sockets, or changes nothing.
+    /// Every value that is changed. Empty if the tuning changes nothing.
     pub settings: Vec<Setting>,
 }
 
@@ -140,14 +138,6 @@ pub struct Tunings {
     pub tried: Vec<Tuning>,
     /// Tunings left out, each with the reason.
     pub left_out: Vec<LeftOut>,
-}
-
-impl Tunings {
-    /// Returns every value that is changed.
-    pub fn settings(&self) -> Vec<Setting> {
-        let all = self.tried.iter().flat_map(|tuning| &tuning.settings);
-        all.cloned().collect()
-    }
 }
 
 /// A tuning that is not tried.

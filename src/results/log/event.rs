@@ -113,7 +113,7 @@ pub struct Of {
     /// Side, in a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
-    /// Index of the changed setting of the machine, from 0. Absent: no setting was changed.
+    /// Index of the setting of the machine that side B changes, from 0. Absent: none is changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tuning: Option<usize>,
 }

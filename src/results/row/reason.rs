@@ -83,6 +83,7 @@ sentences! {
             "nothing sent in the windows was received{hindrance}";
         "nothing-received": NothingReceived { hindrance: Hindrance } => "nothing was received{hindrance}";
         "setting-changed": SettingChanged { now: Box<Difference> } => "{now}";
+        "setting-failed": SettingFailed { why: String } => "{why}";
         "no-answer": NoAnswer { text: String } => "{text}";
         "told": Told { text: String } => "{text}";
     }
@@ -94,6 +95,14 @@ impl Failure {
         Self::Told { text: text.into() }
     }
 
+    /// Returns whether a setting of the machine could not be changed, or did not stay changed.
+    pub(crate) fn is_of_setting(&self) -> bool {
+        matches!(
+            self,
+            Self::SettingChanged { .. } | Self::SettingFailed { .. }
+        )
+    }
+
     /// Returns whether threads that other programs kept from running may be why the case failed.
     pub(crate) fn may_be_starved(&self) -> bool {
         match self {
@@ -103,7 +112,10 @@ impl Failure {
             | Self::NothingInWindows { .. }
             | Self::NothingReceived { .. }
             | Self::NoAnswer { .. } => true,
-            Self::CountsDiffer { .. } | Self::SettingChanged { .. } | Self::Told { .. } => false,
+            Self::CountsDiffer { .. }
+            | Self::SettingChanged { .. }
+            | Self::SettingFailed { .. }
+            | Self::Told { .. } => false,
         }
     }
 }

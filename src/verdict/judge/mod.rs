@@ -1,5 +1,5 @@
-//! The judge of all comparisons: `compare`, `--against`, `ab` and `find tuning`. It gives each engine, each part of it
-//! and each case a verdict.
+//! The judge of all comparisons: `compare`, `--against`, `ab` and `find tuning`. It gives each engine or setting, each
+//! part of it and each case a verdict.
 //!
 //! | step | rule |
 //! |---|---|
@@ -89,6 +89,8 @@ impl By {
 pub struct Judgement {
     /// Question that the verdicts answer.
     pub question: Question,
+    /// Word for what is judged in [`Judgement::engines`]: engine or setting.
+    pub noun: &'static str,
     /// Highest probability of a false call among engines.
     risk: f64,
     /// Engines, in alphabetical order.
@@ -218,6 +220,7 @@ pub fn judge(
     }
     Judgement {
         question,
+        noun: "engine",
         risk,
         engines,
         cases,

@@ -9,6 +9,7 @@ sentences! {
     /// Reason of a verdict.
     pub enum Obstacle {
         "failed": Failed { failure: Failure } => "{}", line(failure);
+        "given-up": GivenUp { failure: Failure } => "given up: {}", line(failure);
         "failed-in-side": FailedIn { side: String, failure: Failure } => "fails in {side}: {}", line(failure);
         "failed-in-both": FailedInBoth { failure: Failure } => "fails in both: {}", line(failure);
         "failed-now-and-then": FailedNowAndThen { side: String, failures: usize, rounds: usize, failure: Failure } =>

@@ -24,7 +24,7 @@ pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Valu
     let mut rows = Vec::new();
     for engine in &judgement.engines {
         rows.push(row(
-            "engine",
+            judgement.noun,
             &engine.label,
             "",
             "",

@@ -34,7 +34,7 @@ pub(crate) fn counts(judgement: &Judgement) -> String {
     if judgement.engines.is_empty() {
         return cases;
     }
-    count(by, engines, "engine") + "; " + &cases
+    count(by, engines, judgement.noun) + "; " + &cases
 }
 
 fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, what: &str) -> String {
@@ -71,7 +71,7 @@ pub(crate) fn tables(
         Some(part) => (format!("  {part}"), answer),
     });
     let columns = Columns::<(String, &Answer)>::default()
-        .word("engine", |(label, _)| label.clone())
+        .word(judgement.noun, |(label, _)| label.clone())
         .spare(1, "cases", |(_, answer)| answer.cases.to_string());
     let engines = verdict(columns, by, |(_, answer)| answer).table(engines);
     let columns = Columns::<Case>::default()
@@ -164,7 +164,7 @@ pub(crate) fn legend(judgement: &Judgement, relative: &str) -> String {
     format!(
         "\
 change %: {what}{relative}, after a 95 % interval for each change alone.
-{better}, {worse}: surely by more than {threshold} %. same: surely by less, of an engine in each part, too. unclear: neither.
+{better}, {worse}: surely by more than {threshold} %. same: surely by less, in each part, too. unclear: neither.
 "
     )
 }

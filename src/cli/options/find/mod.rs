@@ -5,7 +5,7 @@ mod knee;
 mod tuning;
 
 pub use self::default_grid::how_to_search_more;
-pub use self::tuning::{try_tunings, wanted};
+pub use self::tuning::{comparison, limit, wanted};
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -55,7 +55,11 @@ pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyh
         FindCommand::Idle(args) => idle(args, peer, started_at),
         FindCommand::Burst(args) => burst(args, peer, started_at),
         FindCommand::Knee(args) => knee::header(args, peer, started_at),
-        FindCommand::Tuning(args) => tuning::header(args, peer, started_at),
+        FindCommand::Tuning(_) => {
+            let fix =
+                "it shows its plan itself, and is no part of a suite: run udpbench find tuning";
+            Err(UsageError::flag("find", "tuning", fix).into())
+        }
     }
 }
 
@@ -305,7 +309,6 @@ fn of(
         settings: request.schedule.settings,
         plan: request.plan,
         truesizes: BTreeMap::new(),
-        tunings: None,
         wire: request.wire,
     }
 }

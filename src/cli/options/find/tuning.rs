@@ -1,20 +1,19 @@
-//! Turns the options of `find tuning` into the header of a search and the list of settings to try.
-
-use std::time::Duration;
+//! Turns the options of `find tuning` into the header of a comparison and the list of settings to try.
 
 use clap::Parser;
 
 use super::{
-    MIN_WINDOW, Peer, Request, Share, WITHOUT_RATE, of, refuse_arrivals, refuse_rate, refuse_short,
+    MIN_WINDOW, Peer, Request, Share, WITHOUT_RATE, refuse_arrivals, refuse_rate, refuse_short,
     refuse_workloads, run,
 };
-use crate::cli::{Cli, ParameterArgs, SearchArgs, TuningArgs};
-use crate::data::{Buffer, LoopbackTrains, Workload};
-use crate::experiment::find::header::{Header, Question};
-use crate::experiment::find::tuning::TuningQuestion;
+use crate::cli::{self, Cli, ParameterArgs, SearchArgs, TuningArgs};
+use crate::data::{LoopbackTrains, Workload};
+use crate::experiment::ab::header::{Header, Setup, Until};
 use crate::host::facts::Interface;
-use crate::host::tuning::{Name, Tuning, Tunings, Wanted};
-use crate::trial::changes::changed_settings::min_link_wait;
+use crate::host::tuning::{Name, Wanted};
+use crate::plan::{Plan, Settings};
+use crate::results::log::Run;
+use crate::results::row::Environment;
 
 /// Interface of trials on one host.
 const LOOPBACK: &str = "lo";
@@ -24,7 +23,11 @@ const LOOPBACK: &str = "lo";
 const USUAL: &str =
     "udpbench --engine std --threads 2 --payload 1460 --ip v4 --connection connected";
 
-pub(super) fn header(
+/// Returns the header of the comparison, still without settings.
+///
+/// # Errors
+/// Fails if an option is wrong or impossible here, and names the fix.
+pub fn comparison(
     args: &SearchArgs<TuningArgs>,
     peer: Option<&Peer>,
     started_at: &str,
@@ -40,41 +43,54 @@ pub(super) fn header(
     given.loopback = Some(vec![LoopbackTrains::Whole]);
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let request = Request::between(&run, peer)?;
-    let question = Question::Tuning(TuningQuestion {
-        tunings: 0,
-        rcvbuf: None,
-        waiting: Duration::ZERO,
+    let setup = Setup {
+        program: None,
+        version: String::new(),
+        options: Vec::new(),
+        before: None,
+        settings: Settings {
+            window: search.trial,
+            ..request.schedule.settings
+        },
+        plan: request.plan,
+    };
+    Ok(Header {
+        run: Run::new(started_at, cli::words_as_text()),
         rounds: search.rounds,
-        trial: search.trial,
+        until: limit(args, &setup.plan),
         seed: request.schedule.seed,
-    });
-    Ok(of(question, args.time.max_case_time, request, started_at))
+        a: setup.clone(),
+        b: setup,
+        environment: Environment {
+            board: request.detected.board.name.clone(),
+            host: request.host,
+            ..Environment::default()
+        },
+        tunings: None,
+        wire: request.wire,
+    })
+}
+
+/// Returns the time limit of all cases together, if there is one.
+pub fn limit(args: &SearchArgs<TuningArgs>, plan: &Plan) -> Option<Until> {
+    let cases = u32::try_from(plan.runnable().count()).unwrap_or(u32::MAX);
+    args.time.max_case_time.map(|each| Until {
+        looks: 1,
+        max_time: each.saturating_mul(cases),
+    })
 }
 
 /// Returns the settings that the search should try, if the host has them.
-pub fn wanted(args: &SearchArgs<TuningArgs>, header: &Header, peer: Option<&Peer>) -> Wanted {
+pub fn wanted(args: &SearchArgs<TuningArgs>, peer: Option<&Peer>) -> Wanted {
     let across = peer.filter(|peer| peer.share == Share::OneEnd);
     let of_wire = across.map(Peer::local_interfaces);
     let radios = of_wire.iter().flatten();
     let has_radio = radios.into_iter().any(|it| it.wireless.is_some());
     let named = |interfaces: Vec<Interface>| interfaces.into_iter().map(|it| it.name).collect();
-    let rcvbufs = header.plan.cases().map(|planned| planned.case.rcvbuf);
     Wanted {
         names: names(&args.search.setting, has_radio),
         interfaces: of_wire.map_or_else(|| vec![LOOPBACK.to_owned()], named),
-        rcvbuf: rcvbufs.max().unwrap_or(Buffer::DEFAULT),
     }
-}
-
-/// Enters the settings to try into the header.
-pub fn try_tunings(header: &mut Header, tunings: Tunings) {
-    if let Question::Tuning(asked) = &mut header.question {
-        asked.tunings = tunings.tried.len();
-        asked.waiting = tunings.tried.iter().map(min_link_wait).sum();
-        let is_rcvbuf = |tuning: &Tuning| tuning.name == Name::Rcvbuf;
-        asked.rcvbuf = tunings.tried.iter().position(is_rcvbuf);
-    }
-    header.tunings = Some(tunings);
 }
 
 /// Returns the setting names sorted in table order without repetitions, or the usual ones if none was typed.

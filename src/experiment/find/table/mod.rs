@@ -7,7 +7,7 @@ use super::header::Question;
 use super::mlr::Found as Bounds;
 use super::names::Names;
 use super::repeats::Repeats;
-use super::{Record, Search, Searched, cliff, tuning};
+use super::{Record, Search, Searched, cliff};
 use crate::term::digits::counted;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
@@ -42,7 +42,6 @@ pub fn answers(record: &Record) -> SearchReport {
         Question::Burst(asked) => (burst::table(record), burst::legend(asked)),
         Question::Idle(asked) => (idle::table(record), idle::legend(header, asked)),
         Question::Knee(asked) => (knee::table(record, asked), knee::legend(asked)),
-        Question::Tuning(asked) => (tuning::table::table(record), tuning::table::legend(asked)),
     };
     SearchReport {
         table,
@@ -56,7 +55,7 @@ pub fn answers(record: &Record) -> SearchReport {
             _ => quality::of_shared_cpus(record),
         },
         legend: shared(&names, record) + &legend,
-        notes: tuning::table::notes(record) + &notes(record),
+        notes: notes(record),
     }
 }
 

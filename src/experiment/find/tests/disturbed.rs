@@ -46,7 +46,6 @@ fn record(senders: &[usize], receivers: &[usize]) -> Record {
         },
         environment: Environment::default(),
         truesizes: BTreeMap::new(),
-        tunings: None,
         wire: None,
     })
 }

@@ -6,7 +6,6 @@ mod idle;
 mod knee;
 mod lossless;
 mod steady;
-mod tuning;
 
 /// Number of searches for each kind of truth.
 const SEARCHES: u32 = 1000;

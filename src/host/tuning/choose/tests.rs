@@ -51,7 +51,6 @@ fn chosen_for(interfaces: &[&str], host: &Host, names: &[Name]) -> Tunings {
     let wanted = Wanted {
         names: names.to_vec(),
         interfaces: interfaces.iter().map(|&name| name.to_owned()).collect(),
-        rcvbuf: Buffer::DEFAULT,
     };
     choose(&wanted, host, &root)
 }
@@ -120,10 +119,9 @@ fn what_a_machine_does_not_have_is_left_out_with_the_reason() {
         Name::Pause,
         Name::Speed,
         Name::Control,
-        Name::Rcvbuf,
     ]);
     let tried: Vec<Name> = tunings.tried.iter().map(|tuning| tuning.name).collect();
-    assert_eq!(tried, [Name::Control, Name::Rcvbuf]);
+    assert_eq!(tried, [Name::Control]);
     let reasons: Vec<&str> = tunings.left_out.iter().map(|it| &*it.reason).collect();
     let no_eee = "ethtool --show-eee eth0: this driver has no such setting";
     let (no_pause, no_speed) = (
