@@ -102,7 +102,7 @@ impl LocalTrials {
     /// Fails if a setting cannot be put back.
     pub(super) fn put_back(&mut self, tuning: &Tuning) -> anyhow::Result<Result<(), String>> {
         match self.changed.take() {
-            Some(changed) => changed.put_back(tuning, &Interrupt::never()?),
+            Some(changed) => changed.put_back(&Interrupt::never()?),
             // This process restarted since the trial failed; the watchdog puts the settings back at the same time.
             None => put_back(&tuning.settings, &self.root).map(Ok),
         }

@@ -52,6 +52,9 @@ pub struct ChangedSettings {
     /// Pipe to the watchdog. `None` while the watchdog ends.
     orders: Option<ChildStdin>,
     changed: Vec<Setting>,
+    /// Interfaces whose links were up, and may go down by the change.
+    links: Vec<String>,
+    resets_link: bool,
 }
 
 impl ChangedSettings {
@@ -103,6 +106,8 @@ impl ChangedSettings {
             watchdog,
             orders: Some(orders),
             changed: Vec::new(),
+            links: links_up(tuning, root),
+            resets_link: tuning.name.resets_link(),
         })
     }
 
@@ -111,15 +116,14 @@ impl ChangedSettings {
         tuning: &Tuning,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<(), NotChanged>> {
-        let links = self.links(tuning);
         self.changed.clone_from(&tuning.settings);
         let mut changed = self.changed.iter_mut();
         let set = changed.try_for_each(|setting| try_value(setting, &self.root));
-        let set = set.and_then(|()| self.wait_for(&links, tuning.name.resets_link(), interrupt));
+        let set = set.and_then(|()| self.wait_for_links(interrupt));
         if set.is_err() {
             self.put_all_back()?;
             // The next trial reports whatever is wrong with the link then.
-            let _ = self.wait_for(&links, tuning.name.resets_link(), interrupt);
+            let _ = self.wait_for_links(interrupt);
         }
         Ok(set.map_err(NotChanged::Refused))
     }
@@ -143,16 +147,11 @@ impl ChangedSettings {
     ///
     /// # Errors
     /// Fails if a setting cannot be put back; the watchdog tries again.
-    pub fn put_back(
-        mut self,
-        tuning: &Tuning,
-        interrupt: &Interrupt,
-    ) -> anyhow::Result<Result<(), String>> {
-        let links = self.links(tuning);
+    pub fn put_back(mut self, interrupt: &Interrupt) -> anyhow::Result<Result<(), String>> {
         let others = others_value(&self.changed, &self.root);
         let lasted = self.put_all_back()?;
         // The next trial reports a link that stays down.
-        let _ = self.wait_for(&links, tuning.name.resets_link(), interrupt);
+        let _ = self.wait_for_links(interrupt);
         if !lasted {
             let problem = "it took so long that the watchdog had put the setting back";
             return Ok(Err(problem.to_owned()));
@@ -160,30 +159,13 @@ impl ChangedSettings {
         Ok(others.map_or(Ok(()), Err))
     }
 
-    /// Returns the interfaces whose links are up, and may go down by the change.
-    fn links(&self, tuning: &Tuning) -> Vec<String> {
-        let interfaces = tuning
-            .settings
-            .iter()
-            .filter_map(|it| it.location.interface());
-        let is_up = |interface: &&str| has_carrier(&self.root, interface);
-        interfaces.filter(is_up).map(str::to_owned).collect()
-    }
-
-    /// Waits until these links are up, or until the program is asked to end.
+    /// Waits until the links are up again, or until the program is asked to end.
     ///
     /// # Errors
     /// Returns an error for a link that is still down after [`LINK_UP_TIMEOUT`].
-    fn wait_for(
-        &self,
-        links: &[String],
-        resets_link: bool,
-        interrupt: &Interrupt,
-    ) -> Result<(), String> {
-        if links.is_empty() {
-            return Ok(());
-        }
-        if resets_link && interrupt.sleep(LINK_DOWN_DELAY).is_err() {
+    fn wait_for_links(&self, interrupt: &Interrupt) -> Result<(), String> {
+        let links = &self.links;
+        if links.is_empty() || self.resets_link && interrupt.sleep(LINK_DOWN_DELAY).is_err() {
             return Ok(());
         }
         let end = Instant::now() + LINK_UP_TIMEOUT;
@@ -231,6 +213,14 @@ fn try_value(setting: &mut Setting, root: &Root) -> Result<(), String> {
         }
         format!("{location}: {error}")
     })
+}
+
+/// Returns the interfaces of these settings whose links are up.
+fn links_up(tuning: &Tuning, root: &Root) -> Vec<String> {
+    let settings = tuning.settings.iter();
+    let interfaces = settings.filter_map(|it| it.location.interface());
+    let up = interfaces.filter(|interface| has_carrier(root, interface));
+    up.map(str::to_owned).collect()
 }
 
 fn has_carrier(root: &Root, interface: &str) -> bool {

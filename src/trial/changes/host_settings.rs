@@ -102,7 +102,7 @@ impl HostSettings<'_> {
     ) -> anyhow::Result<Result<(), String>> {
         match (self, changed) {
             (Self::Remote(agent), _) => agent.call(&Request::PutBack(tuning.clone())),
-            (Self::Local(_), Some(changed)) => changed.put_back(tuning, interrupt),
+            (Self::Local(_), Some(changed)) => changed.put_back(interrupt),
             // Nothing was changed.
             (Self::Local(_), None) => Ok(Ok(())),
         }
