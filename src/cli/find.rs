@@ -6,9 +6,9 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::{
-    KneeArgs, ParameterArgs, PlacementArgs, RemoteArgs, ShapeArgs, TuningArgs, knee, tuning,
+    AxisArgs, IdleArgs, KneeArgs, ParameterArgs, PlacementArgs, RemoteArgs, ShapeArgs, TuningArgs,
+    axis, tuning,
 };
-use crate::data::ThinkTime;
 use crate::term::duration;
 use crate::term::percent;
 
@@ -28,16 +28,16 @@ pub enum FindCommand {
     #[command(after_help = LOSSLESS_AFTER_HELP)]
     Lossless(Box<SearchArgs<LosslessArgs>>),
     /// The payload from which a round trip, or a datagram, takes longer
-    #[command(after_help = CLIFF_AFTER_HELP)]
-    Cliff(Box<SearchArgs<CliffArgs>>),
+    #[command(after_help = axis::CLIFF_AFTER_HELP)]
+    Cliff(Box<SearchArgs<AxisArgs>>),
     /// The silence after which a round trip takes longer, or a request is lost
-    #[command(after_help = IDLE_AFTER_HELP)]
+    #[command(after_help = axis::IDLE_AFTER_HELP)]
     Idle(Box<SearchArgs<IdleArgs>>),
     /// The longest train of datagrams that arrives whole, and where the rest is lost
     #[command(after_help = BURST_AFTER_HELP)]
     Burst(Box<SearchArgs<BurstArgs>>),
     /// The smallest batch or train from which on more brings little
-    #[command(after_help = knee::AFTER_HELP)]
+    #[command(after_help = axis::KNEE_AFTER_HELP)]
     Knee(Box<SearchArgs<KneeArgs>>),
     /// The setting of this machine that helps: tried only with --yes, and put back
     #[command(after_help = tuning::AFTER_HELP)]
@@ -153,42 +153,6 @@ pub struct LosslessArgs {
     pub recheck: Duration,
 }
 
-/// Options of a search for the payload from which a round trip takes longer.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Measuring")]
-pub struct CliffArgs {
-    /// Smallest change that counts
-    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "10%", conflicts_with = "resume")]
-    pub threshold: f64,
-    /// Length of a trial
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
-    pub trial: Duration,
-}
-
-/// Options of a search for the silence after which a round trip takes longer or a request is lost.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Measuring")]
-pub struct IdleArgs {
-    /// The shortest and the longest silence, from 1us to 10s
-    #[arg(
-        long,
-        value_name = "TIME,TIME",
-        value_delimiter = ',',
-        num_args = 1,
-        default_value = "10us,1s",
-        conflicts_with = "resume"
-    )]
-    pub silence: Vec<ThinkTime>,
-    /// Smallest change of round trips that counts
-    #[arg(long, value_name = "PCT", value_parser = percent::parse, default_value = "100%", conflicts_with = "resume")]
-    pub threshold: f64,
-    /// Length of a trial
-    ///
-    /// Trials are longer if three silences are
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
-    pub trial: Duration,
-}
-
 /// Options of a search for the longest train that arrives whole.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
@@ -257,31 +221,6 @@ Exit codes:
   2    bad input
   4    a case was not finished within --max-case-time
   130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
-
-const CLIFF_AFTER_HELP: &str = "\
-Examples:
-  udpbench find cliff --engine std                       round trips, from 16 to 9000 B
-  udpbench find cliff --engine std --payload 1400,1600   between these two
-  udpbench find cliff --workload flood --threads 2       the time for each datagram of a flood
-  udpbench find cliff --threshold 5%                     smaller changes
-  udpbench find cliff --resume results/TIME-BOARD-find.jsonl
-
-Method:
-  Payloads from the shortest to the longest of --payload are measured, each 40 % longer than the
-  one before. Where two neighbours differ by --threshold, halving finds the byte, for up to 4
-  jumps. The time of a round trip is the median. A gradual change is no jump.";
-
-const IDLE_AFTER_HELP: &str = "\
-Examples:
-  udpbench find idle                                     over loopback: the sleep of the CPUs
-  udpbench wire pi@board find idle                       and the sleep of the Ethernet link
-  udpbench wire pi@board find idle --silence 1ms,100ms --threshold 20%
-  udpbench find idle --resume results/TIME-BOARD-find.jsonl
-
-Method:
-  A client is silent before each request (--think-time), for times on a grid of 1, 2 and 5 in each
-  decade. Where neighbours differ, both are measured again. A difference that is confirmed is a
-  step. By default, this takes a minute and a half. Long silences take most of it.";
 
 const BURST_AFTER_HELP: &str = "\
 Examples:

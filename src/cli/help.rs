@@ -107,7 +107,7 @@ const BEHIND_WIRE: &str = "rsh agent deploy binary drop-reasons";
 const OF_WIRE: &str = "direction drop-reasons";
 
 /// Defaults that differ from those of a sweep, by command and option. The first entry counts.
-const DEFAULTS: [(&str, &str, &str); 31] = [
+const DEFAULTS: [(&str, &str, &str); 34] = [
     ("latency", "threads", "2"),
     ("latency", "payload", "26"),
     ("latency", "ip", "v4"),
@@ -115,12 +115,15 @@ const DEFAULTS: [(&str, &str, &str); 31] = [
     ("latency", "duration", "2s"),
     ("find cliff", "payload", "16,9000"),
     ("find cliff", "workload", "rr"),
+    ("find cliff", "threshold", "10%"),
     ("find idle", "engine", "std"),
     ("find idle", "threads", "2"),
     ("find idle", "payload", "64"),
+    ("find idle", "threshold", "100%"),
     ("find knee", "engine", "mmsg,gso"),
     ("find knee", "threads", "2"),
     ("find knee", "payload", "1460"),
+    ("find knee", "threshold", "2%"),
     ("find tuning", "engine", "std"),
     ("find tuning", "threads", "2"),
     ("find tuning", "payload", "1460"),

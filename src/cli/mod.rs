@@ -7,11 +7,11 @@
 
 mod ab;
 mod agent;
+mod axis;
 mod choice;
 mod engine;
 mod find;
 pub mod help;
-mod knee;
 mod listen;
 mod name;
 mod number;
@@ -42,12 +42,10 @@ use self::name::Name;
 
 pub use self::ab::AbArgs;
 pub use self::agent::AgentArgs;
+pub use self::axis::{AxisArgs, IdleArgs, KneeArgs};
 pub use self::engine::EngineArg;
 pub(crate) use self::engine::PROGRAM;
-pub use self::find::{
-    BurstArgs, CliffArgs, FindArgs, FindCommand, FindOutputArgs, IdleArgs, LosslessArgs, SearchArgs,
-};
-pub use self::knee::KneeArgs;
+pub use self::find::{BurstArgs, FindArgs, FindCommand, FindOutputArgs, LosslessArgs, SearchArgs};
 pub use self::listen::{ListenArgs, ListenShape, ScopedAddress};
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;

@@ -6,6 +6,7 @@ use super::cases::drawable;
 use super::chart::{Drawn, Look, Scale, Track, Tracks};
 use super::number::plain;
 use super::table::table;
+use crate::experiment::find::axis::{AxisQuestion, Parameter};
 use crate::experiment::find::header::Question;
 use crate::experiment::find::table::answers;
 use crate::experiment::find::{Record, Search, Searched};
@@ -29,10 +30,12 @@ pub(super) fn found(record: &Record) -> Markup {
 pub(super) fn title(record: &Record) -> &'static str {
     match record.header().question {
         Question::Lossless(_) => "The highest rate without loss",
-        Question::Cliff(_) => "The byte that costs more",
-        Question::Idle(_) => "What silence costs",
+        Question::Axis(asked) => match asked.parameter {
+            Parameter::Payload { .. } => "The byte that costs more",
+            Parameter::Silence { .. } => "What silence costs",
+            Parameter::Call => "How many datagrams per call are enough",
+        },
         Question::Burst(_) => "The longest train that is taken whole",
-        Question::Knee(_) => "How many datagrams per call are enough",
     }
 }
 
@@ -44,18 +47,7 @@ fn picture(record: &Record) -> Markup {
     match &record.header().question {
         Question::Lossless(_) => intervals(record, ("kpps", "Without loss, with its interval")),
         Question::Burst(_) => intervals(record, ("datagrams", "Longest train, with its interval")),
-        Question::Cliff(_) => curves(record, "Time per datagram or round trip by payload"),
-        Question::Idle(_) => curves(
-            record,
-            "Median round trip by the silence before the request",
-        ),
-        Question::Knee(asked) => curves(
-            record,
-            match asked.by {
-                By::Cpu => "CPU time per datagram received, by datagrams per call",
-                By::Speed => "Time per datagram received, by datagrams per call",
-            },
-        ),
+        Question::Axis(asked) => curves(record, *asked),
     }
 }
 
@@ -66,7 +58,7 @@ fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
         let (found, divisor) = match &searched.search {
             Search::Lossless(search) => (search.found(), 1000.0),
             Search::Burst(search) => (search.found(), 1.0),
-            _ => return None,
+            Search::Axis(_) => return None,
         };
         let value = |load: Option<u32>| load.map(|load| f64::from(load) / divisor);
         let interval = value(found.interval.0).zip(value(found.interval.1));
@@ -112,17 +104,28 @@ fn values(tracks: &[Track]) -> Vec<f64> {
     values.collect()
 }
 
-/// Draws time over the searched parameter: a chart for each case, with a line for each step.
-fn curves(record: &Record, heading: &str) -> Markup {
+/// Draws time over the searched parameter: a chart for each case, with a line for each value. Values without a time are
+/// left out.
+fn curves(record: &Record, asked: AxisQuestion) -> Markup {
     let names = record.names();
-    let measured = record.cases().iter().map(|searched| {
-        let points = points(&searched.search).into_iter();
-        let tracks = points.map(|(step, us)| track(step, us, None));
-        (names.name(&searched.case), tracks.collect::<Vec<Track>>())
+    let measured = record.cases().iter().filter_map(|searched| {
+        let Search::Axis(search) = &searched.search else {
+            return None;
+        };
+        let points = search.curve().into_iter().filter_map(|(value, ns, _)| {
+            let us = drawable(ns? / 1e3)?;
+            Some(track(asked.parameter.text(value), us, None))
+        });
+        let name = format!("{}, by {}", names.name(&searched.case), search.parameter());
+        Some((name, points.collect::<Vec<Track>>()))
     });
     let measured: Vec<_> = measured.filter(|(_, tracks)| !tracks.is_empty()).collect();
     let all = measured.iter().flat_map(|(_, tracks)| values(tracks));
     let scale = Scale::logarithmic(all.collect::<Vec<f64>>());
+    let heading = match asked.by {
+        By::Speed => "Median round trip, or time per datagram received,",
+        By::Cpu => "CPU time per datagram received",
+    };
     html! {
         p .legend { (heading) " on a logarithmic axis. Further left is shorter." }
         .facets {
@@ -130,34 +133,5 @@ fn curves(record: &Record, heading: &str) -> Markup {
                 (Tracks { columns: &["µs"], caption: case, scale, reference: None, band: None }.draw(tracks))
             }
         }
-    }
-}
-
-/// Labels of steps, with a time in microseconds.
-type Points = Vec<(String, f64)>;
-
-/// Returns the time of each step. Steps without a response are left out.
-fn points(search: &Search) -> Points {
-    let point = |step: String, ns: f64| Some((step, drawable(ns / 1e3)?));
-    match search {
-        Search::Cliff(search) => {
-            let points = search.grid_ns().into_iter();
-            points
-                .filter_map(|(payload, ns)| point(format!("{payload} B"), ns))
-                .collect()
-        }
-        Search::Idle(search) => {
-            let points = search.curve().into_iter();
-            points
-                .filter_map(|(silence, ns, _)| point(silence.to_string(), ns?))
-                .collect()
-        }
-        Search::Knee(search) => {
-            let points = search.curve().into_iter();
-            points
-                .filter_map(|(datagrams, ns)| point(datagrams.to_string(), ns))
-                .collect()
-        }
-        _ => Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{burst, cliff, idle, knee, lossless};
+use super::{axis, burst, lossless};
 use crate::plan::{Plan, Settings, Wire};
 use crate::results::log::{Event, Kind, Run};
 use crate::results::row::Environment;
@@ -17,14 +17,10 @@ use crate::term::duration::ns;
 pub enum Question {
     /// Highest rate without loss.
     Lossless(lossless::LosslessQuestion),
-    /// Payload from which a round trip or a datagram takes longer.
-    Cliff(cliff::CliffQuestion),
-    /// Silence after which a round trip takes longer or a request is lost.
-    Idle(idle::IdleQuestion),
+    /// Value of a parameter from which on something changes.
+    Axis(axis::AxisQuestion),
     /// Longest train of datagrams that arrives whole.
     Burst(burst::BurstQuestion),
-    /// Smallest batch or train from which on more brings little.
-    Knee(knee::KneeQuestion),
 }
 
 /// First line of the log: what to search for, and on which machine.

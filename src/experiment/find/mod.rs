@@ -6,19 +6,16 @@
 //! | write the question into the first line of the log | `header` |
 //! | choose the next trial and evaluate the trials, without side effects | `searching` |
 //! | search for rates and for trains | `lossless` and `burst`, over `load_search`, `mlr` and `loads` |
-//! | search for payloads and for silences, in `rounds` | `cliff`, `idle` |
-//! | search for batches and trains | `knee` |
+//! | search along a payload, a silence, a batch or a train | `axis` |
 //! | find the limiting place of a trial, and the buffer capacity | `place`, `buffer_capacity` |
 //! | judge whether a CPU and the capacity stayed the same over all trials | `steady` |
 //! | keep the trials of a log and make the next step | `record`, `repeats`, `turns` |
 //! | show the results | `table`, `rows`; cases by their `names` |
 
+pub mod axis;
 mod buffer_capacity;
 pub mod burst;
-pub mod cliff;
 pub mod header;
-pub mod idle;
-pub mod knee;
 mod load_search;
 pub mod loads;
 pub mod lossless;
@@ -27,7 +24,6 @@ pub mod names;
 pub mod place;
 mod record;
 mod repeats;
-mod rounds;
 pub mod rows;
 mod searching;
 pub mod steady;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::knee::Call;
+use super::axis::Parameter;
 use crate::data::Case;
 
 /// Names of the cases of one search.
@@ -10,17 +10,8 @@ use crate::data::Case;
 pub struct Names {
     /// Settings that all cases share.
     shared: Vec<String>,
-    searched: Searched,
-}
-
-/// Parameter that a search chooses, so that it is no setting of the case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Searched {
-    #[default]
-    Other,
-    Payload,
-    /// Batch or train.
-    Call,
+    /// Parameter that the search chooses, so that it is no setting of the case.
+    searched: Option<Parameter>,
 }
 
 impl Names {
@@ -35,22 +26,14 @@ impl Names {
         }
         Self {
             shared,
-            searched: Searched::Other,
+            searched: None,
         }
     }
 
-    /// Leaves the payload out of the names, for a search that chooses it.
-    pub fn without_payload(self) -> Self {
+    /// Leaves a parameter out of the names, for a search that chooses it.
+    pub fn without(self, searched: Parameter) -> Self {
         Self {
-            searched: Searched::Payload,
-            ..self
-        }
-    }
-
-    /// Leaves the batch or train out of the names, for a search that chooses it.
-    pub fn without_call(self) -> Self {
-        Self {
-            searched: Searched::Call,
+            searched: Some(searched),
             ..self
         }
     }
@@ -60,7 +43,7 @@ impl Names {
         let own = self.own(case);
         let gap = if own.is_empty() { "" } else { ", " };
         let label = match self.searched {
-            Searched::Call => Call::left_out(case).label(),
+            Some(Parameter::Call) => Parameter::without_call(case).label(),
             _ => case.label(),
         };
         format!("{label}{gap}{own}")
@@ -69,7 +52,8 @@ impl Names {
     /// Returns the payload of a case, and its settings that not all cases share: `300 B, direction up`.
     pub fn own(&self, case: &Case) -> String {
         let mut own = settings(case);
-        own.drain(..usize::from(self.searched == Searched::Payload));
+        let is_searched = matches!(self.searched, Some(Parameter::Payload { .. }));
+        own.drain(..usize::from(is_searched));
         own.retain(|setting| !self.shared.contains(setting));
         own.join(", ")
     }
@@ -89,9 +73,13 @@ impl Names {
                 name += &setting;
             }
         }
-        if self.searched == Searched::Call {
-            let (call, datagrams) = Call::of(tried);
-            let _ = write!(name, ", {} {datagrams}", call.name());
+        if let Some(call @ Parameter::Call) = self.searched {
+            let _ = write!(
+                name,
+                ", {} {}",
+                call.name(tried),
+                Parameter::per_call(tried)
+            );
         }
         name
     }
@@ -114,6 +102,7 @@ fn settings(case: &Case) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Payload;
 
     #[test]
     fn a_name_has_the_engine_the_payload_and_what_differs() {
@@ -130,9 +119,12 @@ mod tests {
         let expected = "std, 300 B, direction up, rate 1000";
         assert_eq!(names.trial(&cases[0], &tried), expected);
 
-        let any_payload = names.clone().without_payload();
+        let any_payload = names.clone().without(Parameter::Payload {
+            from: Payload::MIN,
+            to: Payload::MIN,
+        });
         assert_eq!(any_payload.name(&cases[0]), "std, direction up");
-        let any_batch = names.without_call();
+        let any_batch = names.without(Parameter::Call);
         assert_eq!(any_batch.name(&cases[1]), "gso>mmsg, 300 B, direction down");
         let tried = case("gso:mmsg/2t/300B/connected/v4/batch8/down");
         let expected = "gso>mmsg, 300 B, direction down, batch 8";

@@ -193,8 +193,7 @@ impl Record {
     pub fn names(&self) -> Names {
         let names = Names::new(self.cases.iter().map(|case| &case.case));
         match self.header.question {
-            Question::Cliff(_) => names.without_payload(),
-            Question::Knee(_) => names.without_call(),
+            Question::Axis(asked) => names.without(asked.parameter),
             _ => names,
         }
     }

@@ -1,13 +1,11 @@
-//! Results for programs: a row per case, or per jump. `null`: unknown.
+//! Results for programs: a row per case, or per step. `null`: unknown.
 
 use serde_json::{Value, json};
 
+use super::axis::{AxisQuestion, AxisSearch, Change, Finding};
 use super::buffer_capacity::buffer_capacity;
 use super::burst::{self, Burst};
-use super::cliff::{Cliff, CliffQuestion, Jump};
 use super::header::Question;
-use super::idle::{Idle, IdleQuestion, Step};
-use super::knee::{Gain, Knee, KneeQuestion};
 use super::lossless::{self, Lossless};
 use super::{Record, Search, Searched};
 use crate::results::export::row_of;
@@ -23,13 +21,9 @@ pub fn rows(record: &Record) -> Vec<Value> {
             (Search::Burst(search), Question::Burst(asked)) => {
                 vec![burst(record, case, search, asked)]
             }
-            (Search::Cliff(search), Question::Cliff(asked)) => {
-                or_none(&search.jumps(), |jump| cliff(search, jump, asked))
+            (Search::Axis(search), Question::Axis(asked)) => {
+                or_none(&search.found(), |found| axis(search, found, asked))
             }
-            (Search::Idle(search), Question::Idle(asked)) => {
-                or_none(&search.steps(), |step| idle(search, step, asked))
-            }
-            (Search::Knee(search), Question::Knee(asked)) => vec![knee(search, asked)],
             _ => Vec::new(),
         };
         rows.into_iter().map(|row| whole(case, row))
@@ -79,38 +73,42 @@ fn lossless(case: &Searched, search: &Lossless, asked: lossless::LosslessQuestio
     })
 }
 
-fn cliff(search: &Cliff, jump: Option<&Jump>, asked: CliffQuestion) -> Value {
-    json!({
-        "from_bytes": u32::from(asked.from),
-        "to_bytes": u32::from(asked.to),
-        "jump_at_bytes": jump.map(|jump| jump.at),
-        "before_ns": jump.map(|jump| rounded(jump.before_ns, 10.0)),
-        "behind_ns": jump.map(|jump| rounded(jump.after_ns, 10.0)),
-        "change_pct": jump.map(|jump| pct(jump.after_ns / jump.before_ns - 1.0)),
-        "change_pct_low": jump.map(|jump| pct(jump.interval.0)),
-        "change_pct_high": jump.map(|jump| pct(jump.interval.1)),
-        "detectable_pct": search.detectable().map(pct),
-    })
-}
-
-fn idle(search: &Idle, step: Option<&Step>, asked: IdleQuestion) -> Value {
-    let us = |ns: f64| rounded(ns / 1000.0, 100.0);
-    let interval = step.and_then(|step| step.interval);
-    let idle_share = step.and_then(|step| step.idle_state.as_ref());
-    json!({
-        "from_ns": asked.from.ns,
-        "to_ns": asked.to.ns,
-        "step_before_ns": step.map(|step| step.before.ns),
-        "step_at_ns": step.map(|step| step.at.ns),
-        "rtt_p50_us_before": step.and_then(|step| step.round_trip_ns.0).map(us),
-        "rtt_p50_us_behind": step.and_then(|step| step.round_trip_ns.1).map(us),
-        "change_pct_low": interval.map(|(low, _)| pct(low)),
-        "change_pct_high": interval.map(|(_, high)| pct(high)),
-        "detectable_pct": search.detectable().map(pct),
-        "loss_pct_before": step.and_then(|step| step.loss.0).map(pct),
-        "loss_pct_behind": step.and_then(|step| step.loss.1).map(pct),
-        "idle_state": idle_share.map_or("", |share| share.name.as_str()),
-    })
+fn axis(search: &AxisSearch, found: Option<&Finding>, asked: AxisQuestion) -> Value {
+    let change = |name: &str, change: Option<Change>| {
+        let ends = change.map(|change| change.interval);
+        let known = |end: f64| end.is_finite().then(|| pct(end));
+        json!({
+            format!("{name}_pct"): change.map(|change| pct(change.estimate)),
+            format!("{name}_pct_low"): ends.and_then(|(low, _)| known(low)),
+            format!("{name}_pct_high"): ends.and_then(|(_, high)| known(high)),
+        })
+    };
+    let ns = |ns: f64| rounded(ns, 10.0);
+    let idle_state = found.and_then(|found| found.idle_state.as_ref());
+    let beyond = found.and_then(|found| found.beyond);
+    row_of(&[
+        json!({
+            "parameter": search.parameter(),
+            "from": search.range().0,
+            "to": search.range().1,
+            "measured": asked.by,
+            "threshold_pct": asked.threshold_pct,
+            "found_at": found.map(|found| found.at),
+            "found_low": found.map(|found| found.range.0),
+            "found_high": found.map(|found| found.range.1),
+            "before_ns": found.and_then(|found| found.ns.0).map(ns),
+            "behind_ns": found.and_then(|found| found.ns.1).map(ns),
+        }),
+        change("change", found.and_then(|found| found.change)),
+        json!({
+            "loss_pct_before": found.and_then(|found| found.loss.0).map(pct),
+            "loss_pct_behind": found.and_then(|found| found.loss.1).map(pct),
+            "idle_state": idle_state.map_or("", |share| share.name.as_str()),
+            "beyond_at": beyond.map(|(at, _)| at),
+        }),
+        change("beyond", beyond.map(|(_, change)| change)),
+        json!({ "detectable_pct": search.detectable().map(pct), "rounds": search.rounds() }),
+    ])
 }
 
 fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::BurstQuestion) -> Value {
@@ -126,36 +124,6 @@ fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::BurstQu
         "limiting_place": case.search.limiting_place().unwrap_or_default(),
         "doubt": case.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
     })
-}
-
-fn knee(search: &Knee, asked: KneeQuestion) -> Value {
-    let found = search.found();
-    let gain = |name: &str, gain: Option<Gain>| {
-        let ends = gain.map(|gain| gain.interval);
-        let known = |end: f64| end.is_finite().then(|| pct(end));
-        json!({
-            format!("{name}_pct"): gain.map(|gain| pct(gain.estimate)),
-            format!("{name}_pct_low"): ends.and_then(|(low, _)| known(low)),
-            format!("{name}_pct_high"): ends.and_then(|(_, high)| known(high)),
-        })
-    };
-    let beyond = found.and_then(|found| found.beyond);
-    row_of(&[
-        json!({
-            "parameter": search.call().name(),
-            "measured": asked.by,
-            "threshold_pct": asked.threshold_pct,
-            "knee_packets": found.map(|found| found.knee),
-            "knee_packets_low": found.map(|found| found.range.0),
-            "knee_packets_high": found.map(|found| found.range.1),
-            "knee_ns": found.map(|found| rounded(found.ns, 10.0)),
-            "knee_loss_pct": found.and_then(|found| search.loss_pct(found.knee)).map(|pct| rounded(pct, 100.0)),
-        }),
-        gain("over_one", found.and_then(|found| found.over_one)),
-        json!({ "beyond_packets": beyond.map(|gain| gain.at) }),
-        gain("beyond", beyond),
-        json!({ "rounds": search.rounds() }),
-    ])
 }
 
 /// Converts a fraction to percent, rounded to hundredths.

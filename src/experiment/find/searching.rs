@@ -1,13 +1,11 @@
-//! Dispatches to the five kinds of searches.
+//! Dispatches to the three kinds of searches.
 
 use std::time::Duration;
 
 use super::Next;
+use super::axis::AxisSearch;
 use super::burst::Burst;
-use super::cliff::Cliff;
 use super::header::Question;
-use super::idle::Idle;
-use super::knee::Knee;
 use super::load_search::{Doubt, LoadSearch};
 use super::lossless::Lossless;
 use crate::data::{Case, EngineProperties, Sample};
@@ -17,14 +15,10 @@ use crate::data::{Case, EngineProperties, Sample};
 pub enum Search {
     /// Search for the highest rate without loss.
     Lossless(Lossless),
-    /// Search for the payload from which a round trip or a datagram takes longer.
-    Cliff(Cliff),
-    /// Search for the silence after which a round trip takes longer or a request is lost.
-    Idle(Idle),
+    /// Search for the value of a parameter from which on something changes.
+    Axis(AxisSearch),
     /// Search for the longest train of datagrams, sent back to back, that arrives whole.
     Burst(Burst),
-    /// Search for the batch or train from which on more brings little.
-    Knee(Knee),
 }
 
 impl Search {
@@ -32,10 +26,8 @@ impl Search {
     pub fn of(question: Question, case: Case, sender: &EngineProperties) -> Self {
         match question {
             Question::Lossless(asked) => Self::Lossless(Lossless::new(case, sender.clone(), asked)),
-            Question::Cliff(asked) => Self::Cliff(Cliff::new(case, asked)),
-            Question::Idle(asked) => Self::Idle(Idle::new(case, asked)),
+            Question::Axis(asked) => Self::Axis(AxisSearch::new(case, asked)),
             Question::Burst(asked) => Self::Burst(Burst::new(case, sender.clone(), asked)),
-            Question::Knee(asked) => Self::Knee(Knee::new(case, asked)),
         }
     }
 
@@ -43,10 +35,8 @@ impl Search {
     pub fn next(&self) -> Option<Next> {
         match self {
             Self::Lossless(search) => search.next(),
-            Self::Cliff(search) => search.next(),
-            Self::Idle(search) => search.next(),
+            Self::Axis(search) => search.next(),
             Self::Burst(search) => search.next(),
-            Self::Knee(search) => search.next(),
         }
     }
 
@@ -63,7 +53,7 @@ impl Search {
         let trial = match self {
             Self::Lossless(search) => search.evaluated(sample),
             Self::Burst(search) => search.evaluated(sample),
-            _ => None,
+            Self::Axis(_) => None,
         };
         let evaluated = self.load_search().zip(trial);
         evaluated.is_some_and(|(search, trial)| search.lost_while_disturbed(&trial))
@@ -83,7 +73,7 @@ impl Search {
         match self {
             Self::Lossless(search) => Some(&search.load_search),
             Self::Burst(search) => Some(&search.load_search),
-            _ => None,
+            Self::Axis(_) => None,
         }
     }
 
@@ -91,10 +81,8 @@ impl Search {
     pub fn take(&mut self, sample: &Sample) {
         match self {
             Self::Lossless(search) => search.take(sample),
-            Self::Cliff(search) => search.take(sample),
-            Self::Idle(search) => search.take(sample),
+            Self::Axis(search) => search.take(sample),
             Self::Burst(search) => search.take(sample),
-            Self::Knee(search) => search.take(sample),
         }
     }
 }
@@ -104,10 +92,8 @@ impl Question {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Lossless(_) => "lossless",
-            Self::Cliff(_) => "cliff",
-            Self::Idle(_) => "idle",
+            Self::Axis(asked) => asked.parameter.command(),
             Self::Burst(_) => "burst",
-            Self::Knee(_) => "knee",
         }
     }
 
@@ -115,10 +101,8 @@ impl Question {
     pub fn expected_time(&self, searches: u32, overhead: Duration) -> Duration {
         let (trials, windows) = match self {
             Self::Lossless(asked) => asked.expected(),
-            Self::Cliff(asked) => asked.expected(),
-            Self::Idle(asked) => asked.expected(),
+            Self::Axis(asked) => asked.expected(),
             Self::Burst(asked) => asked.expected(),
-            Self::Knee(asked) => asked.expected(),
         };
         // While one search pauses, others go on.
         let pauses = match self {

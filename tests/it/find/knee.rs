@@ -26,8 +26,8 @@ fn assert_found(row: &Value, measured: &str) {
             .as_u64()
             .unwrap_or_else(|| panic!("{name}: {row}"))
     };
-    let (low, knee) = (number("knee_packets_low"), number("knee_packets"));
-    let high = number("knee_packets_high");
+    let (low, knee) = (number("found_low"), number("found_at"));
+    let high = number("found_high");
     assert!(
         1 <= low && low <= knee && knee <= high && high <= 3,
         "{row}"
@@ -58,7 +58,7 @@ fn trains_are_tried_until_more_brings_nothing_and_the_log_says_the_same_again() 
     };
     assert_found(gso, "speed");
     assert_eq!(gso["trials"], samples(&place).len(), "{gso}");
-    let loss_pct = gso["knee_loss_pct"].as_f64();
+    let loss_pct = gso["loss_pct_behind"].as_f64();
     assert!(
         loss_pct.is_some_and(|pct| (0.0..=100.0).contains(&pct)),
         "{gso}"
@@ -73,7 +73,7 @@ fn trains_are_tried_until_more_brings_nothing_and_the_log_says_the_same_again() 
     assert_eq!(stdout(&again), text);
     let table = stdout(&place.run("find knee --resume log.jsonl -q"));
     assert!(
-        table.contains("gso>mmsg/32/cut, 20000 B") && table.contains("k/s by train: 1 "),
+        table.contains("gso>mmsg/32/cut, 20000 B") && table.contains("us by train: 1 "),
         "{table}"
     );
     assert!(
@@ -118,19 +118,19 @@ fn by_cpu_the_cpu_time_of_a_datagram_is_what_is_compared() {
     // The median is of windows in which both threads took this much CPU time per datagram.
     let at_the_knee = |sample: &Sample| {
         let train = Case::of_key(&sample.case)?.train?;
-        (u64::from(u16::from(train)) == row["knee_packets"].as_u64()?).then(|| cpu_ns(sample))?
+        (u64::from(u16::from(train)) == row["found_at"].as_u64()?).then(|| cpu_ns(sample))?
     };
     let windows: Vec<f64> = samples(&place).iter().filter_map(at_the_knee).collect();
     let least = windows.iter().copied().fold(f64::INFINITY, f64::min);
     let most = windows.iter().copied().fold(0.0, f64::max);
-    let found = row["knee_ns"].as_f64().expect("it is known");
+    let found = row["behind_ns"].as_f64().expect("it is known");
     assert!(
         (least - 0.1..=most + 0.1).contains(&found),
         "{windows:?}: {row}"
     );
     let table = stdout(&place.run("find knee --resume log.jsonl -q"));
     let words: Vec<&str> = table.split_whitespace().collect();
-    assert!(words.join(" ").contains("in less CPU time"), "{table}");
+    assert!(words.join(" ").contains("of CPU time"), "{table}");
 }
 
 /// CPU time of both threads per datagram received.

@@ -241,10 +241,7 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
     assert_code(&output, 0);
     let text = stdout(&output);
     let first = &json_rows(&text)[0];
-    assert_eq!(
-        (&first["from_bytes"], &first["to_bytes"]),
-        (&100.into(), &140.into())
-    );
+    assert_eq!((&first["from"], &first["to"]), (&100.into(), &140.into()));
     assert_eq!(first["is_finished"], true, "{first}");
     assert!(
         first["case"]
@@ -255,12 +252,9 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
     let again = place.run("find cliff --resume log.jsonl -q --format json");
     assert_eq!(stdout(&again), text);
     let csv = stdout(&place.run("find cliff --resume log.jsonl -q --format csv"));
-    assert!(
-        csv.starts_with("case,from_bytes,to_bytes,jump_at_bytes,"),
-        "{csv}"
-    );
+    assert!(csv.starts_with("case,parameter,from,to,"), "{csv}");
     let table = stdout(&place.run("find cliff --resume log.jsonl -q"));
-    assert!(table.contains("of 100 to 140"), "{table}");
+    assert!(table.contains("by payload: 100 "), "{table}");
     let least = first["detectable_pct"].as_f64();
     assert!(least.is_some_and(|pct| pct >= 10.0), "{first}");
     assert!(
@@ -271,7 +265,7 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
     );
 
     for (words, said) in [
-        ("cliff --payload 300", "a jump is between two"),
+        ("cliff --payload 300", "a step is between two"),
         ("cliff --rate 20k", "a search has rates of its own"),
         ("cliff --threshold 0%", "--threshold"),
         ("cliff --trial 1us", "--trial"),
@@ -303,10 +297,7 @@ fn silences_are_gone_through_and_the_log_says_the_same_again() {
     let again = place.run("find idle --resume log.jsonl -q --format json");
     assert_eq!(stdout(&again), text);
     let csv = stdout(&place.run("find idle --resume log.jsonl -q --format csv"));
-    assert!(
-        csv.starts_with("case,from_ns,to_ns,step_before_ns,"),
-        "{csv}"
-    );
+    assert!(csv.starts_with("case,parameter,from,to,"), "{csv}");
     let table = stdout(&place.run("find idle --resume log.jsonl -q"));
     assert!(table.contains("by silence: 1ms "), "{table}");
     assert!(

@@ -29,7 +29,7 @@ fn found_in(lab: &Lab, words: &str) -> Value {
 /// The payloads at which something jumps.
 fn jumps(lab: &Lab, words: &str) -> Vec<u64> {
     let rows = search(lab, &format!("cliff --engine std {words}"));
-    let jumps = rows.iter().filter_map(|row| row["jump_at_bytes"].as_u64());
+    let jumps = rows.iter().filter_map(|row| row["found_at"].as_u64());
     jumps.collect()
 }
 
@@ -139,7 +139,7 @@ fn steps(lab: &Lab, words: &str) -> Vec<(u64, u64)> {
         lab,
         &format!("idle --engine std --ip v4 --connection connected {words}"),
     );
-    let step = |row: &Value| Some((row["step_before_ns"].as_u64()?, row["step_at_ns"].as_u64()?));
+    let step = |row: &Value| Some((row["found_low"].as_u64()?, row["found_high"].as_u64()?));
     rows.iter().filter_map(step).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Turns the options of `find` into the header of a search: its cases and its question.
 
+mod axis;
 mod default_grid;
-mod knee;
 mod tuning;
 
 pub use self::default_grid::how_to_search_more;
@@ -15,25 +15,17 @@ use clap::{Args, Parser};
 use super::{MIN_WINDOW, Request};
 use crate::cli::peer::{Peer, Share};
 use crate::cli::{
-    self, BurstArgs, Cli, CliffArgs, EngineArg, FindCommand, FindOutputArgs, IdleArgs,
-    LosslessArgs, ParameterArgs, PlacementArgs, RunArgs, SearchArgs,
+    self, BurstArgs, Cli, FindCommand, FindOutputArgs, LosslessArgs, ParameterArgs, PlacementArgs,
+    RunArgs, SearchArgs,
 };
-use crate::data::{AskedRate, Case, Payload, Rate, Workload};
-use crate::engines;
+use crate::data::{AskedRate, Rate, Workload};
 use crate::error::UsageError;
+use crate::experiment::find::burst;
 use crate::experiment::find::header::{Header, Question};
 use crate::experiment::find::lossless::LosslessQuestion;
-use crate::experiment::find::{burst, cliff, idle};
-use crate::plan::Decision;
 use crate::results::log::Run;
 use crate::results::row::Environment;
 use crate::term::duration;
-
-/// Default payload range of `find cliff`, in bytes: from 16, which holds a request's number, to a jumbo frame.
-const CLIFF_BETWEEN: [u32; 2] = [16, 9000];
-
-/// Default payload of `find idle`, in bytes: a short response.
-const IDLE_PAYLOAD: u32 = 64;
 
 /// Default time limit of a case.
 const MAX_CASE_TIME: Duration = Duration::from_secs(300);
@@ -51,10 +43,10 @@ const SHORTEST: u32 = 10;
 pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
     match what {
         FindCommand::Lossless(args) => lossless(args, peer, started_at),
-        FindCommand::Cliff(args) => cliff(args, peer, started_at),
-        FindCommand::Idle(args) => idle(args, peer, started_at),
+        FindCommand::Cliff(args) => axis::cliff(args, peer, started_at),
+        FindCommand::Idle(args) => axis::idle(args, peer, started_at),
         FindCommand::Burst(args) => burst(args, peer, started_at),
-        FindCommand::Knee(args) => knee::header(args, peer, started_at),
+        FindCommand::Knee(args) => axis::knee(args, peer, started_at),
         FindCommand::Tuning(_) => {
             let fix =
                 "it shows its plan itself, and is no part of a suite: run udpbench find tuning";
@@ -119,118 +111,6 @@ fn burst(
         width_pct: width,
     });
     let request = at_rates(args, peer)?;
-    Ok(of(question, args.time.max_case_time, request, started_at))
-}
-
-fn cliff(
-    args: &SearchArgs<CliffArgs>,
-    peer: Option<&Peer>,
-    started_at: &str,
-) -> anyhow::Result<Header> {
-    let search = &args.search;
-    refuse_short("--trial", search.trial, MIN_WINDOW)?;
-    let mut given = args.parameters.clone();
-    refuse_rate(&given)?;
-    refuse_arrivals(&given, WITHOUT_RATE)?;
-    refuse_workloads(&given, "is of round trips and floods")?;
-    given.workload.get_or_insert_with(|| vec![Workload::Rr]);
-    let usual = CLIFF_BETWEEN
-        .into_iter()
-        .filter_map(|bytes| Payload::try_from(bytes).ok());
-    let payloads = given.payload.get_or_insert_with(|| usual.collect());
-    let (from, to) = (payloads.iter().min(), payloads.iter().max());
-    let Some((&from, &to)) = from.zip(to).filter(|(from, to)| from < to) else {
-        let typed = payloads
-            .first()
-            .map_or_else(String::new, Payload::to_string);
-        let fix = "a jump is between two: such as --payload 16,9000";
-        return Err(UsageError::flag("--payload", &typed, fix).into());
-    };
-    *payloads = vec![from, to];
-    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
-    let mut request = Request::between(&run, peer)?;
-    // Each case is searched once, from its shortest payload to its longest. A case that cannot run with one of the two
-    // is skipped.
-    let longest = request.plan.clone();
-    let verdict = |case: &Case| {
-        let case = Case {
-            payload: to,
-            ..*case
-        };
-        let planned = longest.cases().find(|planned| planned.case == case);
-        planned.map(|planned| planned.verdict.clone())
-    };
-    for block in &mut request.plan.blocks {
-        block.cases.retain(|planned| planned.case.payload == from);
-        for planned in &mut block.cases {
-            if let Some(Decision::Skip(reason)) = verdict(&planned.case) {
-                planned.verdict = Decision::Skip(reason);
-            }
-        }
-    }
-    request.plan.blocks.retain(|block| !block.cases.is_empty());
-    let question = Question::Cliff(cliff::CliffQuestion {
-        from,
-        to,
-        jump_pct: search.threshold,
-        trial: search.trial,
-    });
-    Ok(of(question, args.time.max_case_time, request, started_at))
-}
-
-fn idle(
-    args: &SearchArgs<IdleArgs>,
-    peer: Option<&Peer>,
-    started_at: &str,
-) -> anyhow::Result<Header> {
-    let search = &args.search;
-    refuse_short("--trial", search.trial, MIN_WINDOW)?;
-    let (from, to) = (search.silence.iter().min(), search.silence.iter().max());
-    let (Some(&from), Some(&to)) = (from, to) else {
-        return Err(UsageError::flag("--silence", &"", "use two, such as 10us,1s").into());
-    };
-    if from == to {
-        let fix = "a step is between two: such as --silence 10us,1s";
-        return Err(UsageError::flag("--silence", &from, fix).into());
-    }
-    let mut given = args.parameters.clone();
-    refuse_rate(&given)?;
-    refuse_arrivals(&given, WITHOUT_RATE)?;
-    if let Some(think_time) = given.think_time.iter().flatten().next() {
-        let fix = "the search has think times of its own: use --silence FROM,TO";
-        return Err(UsageError::flag("--think-time", think_time, fix).into());
-    }
-    let mut workloads = given.workload.iter().flatten();
-    if let Some(other) = workloads.find(|it| **it != Workload::Rr) {
-        let fix = "this search is of round trips: leave it out";
-        return Err(UsageError::flag("--workload", other, fix).into());
-    }
-    given.workload = Some(vec![Workload::Rr]);
-    if [&given.engine, &given.sender, &given.receiver]
-        .iter()
-        .all(|engines| engines.is_none())
-    {
-        given.engine = Some(vec![EngineArg::One(engines::reference())]);
-    }
-    let two = || 2.try_into().into_iter().collect();
-    given.threads.get_or_insert_with(two);
-    let payload = || IDLE_PAYLOAD.try_into().into_iter().collect();
-    given.payload.get_or_insert_with(payload);
-    // Planned with some think time, so that cases that cannot have one are skipped.
-    given.think_time = Some(vec![from]);
-    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
-    let mut request = Request::between(&run, peer)?;
-    for block in &mut request.plan.blocks {
-        for planned in &mut block.cases {
-            planned.case.think_time = None;
-        }
-    }
-    let question = Question::Idle(idle::IdleQuestion {
-        from,
-        to,
-        step_pct: search.threshold,
-        trial: search.trial,
-    });
     Ok(of(question, args.time.max_case_time, request, started_at))
 }
 

@@ -2,19 +2,17 @@
 
 use std::fmt::{Display, Write as _};
 
-use self::idle::curve;
 use super::header::Question;
 use super::mlr::Found as Bounds;
 use super::names::Names;
 use super::repeats::Repeats;
-use super::{Record, Search, Searched, cliff};
+use super::{Record, Search, Searched};
 use crate::term::digits::counted;
 use crate::term::fold;
-use crate::term::table::{Columns, Table};
+use crate::term::table::Table;
 
+mod axis;
 mod burst;
-mod idle;
-mod knee;
 mod lossless;
 mod quality;
 
@@ -38,10 +36,8 @@ pub fn answers(record: &Record) -> SearchReport {
     let (header, names) = (record.header(), record.names());
     let (table, legend) = match header.question {
         Question::Lossless(asked) => (lossless::table(record), lossless::legend(record, asked)),
-        Question::Cliff(asked) => (cliff_table(record), cliff_legend(asked)),
+        Question::Axis(asked) => (axis::table(record, asked), axis::legend(asked)),
         Question::Burst(asked) => (burst::table(record), burst::legend(asked)),
-        Question::Idle(asked) => (idle::table(record), idle::legend(header, asked)),
-        Question::Knee(asked) => (knee::table(record, asked), knee::legend(asked)),
     };
     SearchReport {
         table,
@@ -87,11 +83,9 @@ fn shared(names: &Names, record: &Record) -> String {
 }
 
 fn curve_of(case: &Searched, names: &Names, question: Question) -> String {
-    let name = names.name(&case.case);
     match (&case.search, question) {
-        (Search::Idle(search), _) => curve(&name, search),
-        (Search::Knee(search), Question::Knee(asked)) if search.rounds() > 0 => {
-            knee::curve(&name, search, asked)
+        (Search::Axis(search), Question::Axis(asked)) => {
+            axis::curve(&names.name(&case.case), search, asked)
         }
         _ => String::new(),
     }
@@ -121,74 +115,6 @@ fn mark(case: &Searched) -> &'static str {
     if case.doubt().is_some() { "?" } else { "" }
 }
 
-/// Returns the table of jumps. A case without a jump also has a row.
-fn cliff_table(record: &Record) -> Table {
-    let columns = Columns::<Found<cliff::Jump>>::default()
-        .word("case", |(name, _)| name.clone())
-        .number("from\nbyte", |(_, jump)| from(jump, "jump", |it| it.at))
-        .number("before\nus", known(|it: &cliff::Jump| us(it.before_ns)))
-        .number("behind\nus", known(|it: &cliff::Jump| us(it.after_ns)))
-        .number(
-            "more\n%",
-            known(|it: &cliff::Jump| percent(it.after_ns / it.before_ns - 1.0)),
-        )
-        .spare(
-            1,
-            "95 % interval\n%",
-            known(|it: &cliff::Jump| percents(it.interval)),
-        );
-    columns.table(found(record, |search| match search {
-        Search::Cliff(search) => (search.jumps(), search.detectable()),
-        _ => (Vec::new(), None),
-    }))
-}
-
-/// Name of a case, with a finding. `Err`: nothing was found; the smallest change that would have been, if it is known.
-type Found<T> = (String, Result<T, Option<f64>>);
-
-/// Returns the findings of each case, or one empty finding. `of` returns the findings of a search, and the smallest
-/// change that it would find.
-fn found<T>(
-    record: &Record,
-    of: fn(&Search) -> (Vec<T>, Option<f64>),
-) -> impl Iterator<Item = Found<T>> {
-    let names = record.names();
-    searched(record).flat_map(move |case| {
-        let (found, detectable) = of(&case.search);
-        let nothing = found.is_empty().then_some(Err(detectable));
-        let found = found.into_iter().map(Ok).chain(nothing);
-        found
-            .map(|found| (names.name(&case.case), found))
-            .collect::<Vec<_>>()
-    })
-}
-
-fn known<T>(cell: fn(&T) -> String) -> impl Fn(&Found<T>) -> String {
-    move |(_, found)| or_dash(found.as_ref().ok().map(cell))
-}
-
-/// Returns the start of a change, or the size from which on there is none.
-fn from<T, A: ToString>(found: &Result<T, Option<f64>>, change: &str, at: fn(&T) -> A) -> String {
-    match found {
-        Ok(found) => at(found).to_string(),
-        Err(None) => "none".to_owned(),
-        Err(Some(part)) => format!("no {change} of {:.0} % or more", (100.0 * part).ceil()),
-    }
-}
-
-fn us(ns: f64) -> String {
-    format!("{:.1}", ns / 1e3)
-}
-
-fn percent(part: f64) -> String {
-    format!("{:+.0}", 100.0 * part)
-}
-
-/// Returns an interval in percent: `+5 to +7`.
-fn percents((low, high): (f64, f64)) -> String {
-    format!("{} to {}", percent(low), percent(high))
-}
-
 fn notes(record: &Record) -> String {
     let (names, mut notes) = (record.names(), String::new());
     for case in record.cases() {
@@ -214,7 +140,7 @@ fn notes(record: &Record) -> String {
         }
     }
     notes += &lossless::notes(record);
-    notes += &knee::notes(record);
+    notes += &axis::notes(record);
     let repeats = record.cases().iter().map(|case| &case.repeats);
     if let Some(told) = Repeats::told(repeats) {
         let _ = writeln!(notes, "\n{told}");
@@ -227,7 +153,7 @@ fn so_far(search: &Search) -> String {
     match search {
         Search::Lossless(search) => lossless::so_far(search),
         Search::Burst(search) => burst::so_far(search),
-        _ => String::new(),
+        Search::Axis(_) => String::new(),
     }
 }
 
@@ -239,13 +165,4 @@ fn bounds_so_far(found: Bounds, text: impl Fn(u32) -> String) -> String {
         (None, Some(high)) => format!("; so far less than {}", text(high)),
         (None, None) => String::new(),
     }
-}
-
-fn cliff_legend(asked: cliff::CliffQuestion) -> String {
-    format!(
-        "\nfrom byte: the first payload, of {} to {}, that takes so much more than the one before it. Changes of {} % or more \
-         are looked for; what changes gradually is none. no jump of: at this scatter, 9 of 10 searches find such a jump. \
-         before, behind: microseconds of a round trip, or for each datagram.\n",
-        asked.from, asked.to, asked.jump_pct
-    )
 }

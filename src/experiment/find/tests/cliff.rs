@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::super::cliff::{Cliff, CliffQuestion, Jump};
+use super::super::axis::{AxisQuestion, AxisSearch, Finding, Parameter, Trial};
 use super::{SEARCHES, normal};
 use crate::data::{Case, Payload};
+use crate::verdict::judge::By;
 
 fn payload(bytes: u32) -> Payload {
     Payload::try_from(bytes).expect("a payload")
@@ -16,27 +17,35 @@ fn case() -> Case {
 
 /// Searches where a payload takes `ns(payload)` nanoseconds. `noise` is a fraction; consecutive trials share a part of
 /// it, over some seconds.
-fn searched(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Cliff {
-    let asked = CliffQuestion {
-        from: payload(16),
-        to: payload(9000),
-        jump_pct: 10.0,
+fn searched(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> AxisSearch {
+    let asked = AxisQuestion {
+        parameter: Parameter::Payload {
+            from: payload(16),
+            to: payload(9000),
+        },
+        by: By::Speed,
+        threshold_pct: 10.0,
+        rounds: 18,
         trial: Duration::from_millis(50),
+        seed: dice.u32(..),
     };
-    let mut search = Cliff::new(case(), asked);
+    let mut search = AxisSearch::new(case(), asked);
     let (mut trials, mut drift) = (0, 0.0_f64);
     while let Some(next) = search.next() {
         drift = 0.99 * drift + noise * 0.1 * normal(dice);
         let factor = (drift + noise * normal(dice)).exp();
-        search.note(ns(next.case.payload.into()) * factor);
+        search.note(Trial {
+            ns: Some(ns(next.case.payload.into()) * factor),
+            ..Trial::default()
+        });
         trials += 1;
-        assert!(trials < 5000, "{:?}", search.jumps());
+        assert!(trials < 5000, "{:?}", search.found());
     }
     search
 }
 
-fn found(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Vec<Jump> {
-    searched(ns, noise, dice).jumps()
+fn found(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Vec<Finding> {
+    searched(ns, noise, dice).found()
 }
 
 /// Returns the time of a system call and a memory copy, in nanoseconds.
@@ -56,8 +65,8 @@ fn a_jump_is_found_to_the_byte() {
             let [found] = &jumps[..] else {
                 continue;
             };
-            exact += u32::from(found.at == at);
-            let (low, high) = found.interval;
+            exact += u32::from(found.at == u64::from(at));
+            let (low, high) = found.change.expect("times").interval;
             buffer_capacity += u32::from(low <= jump && jump <= high);
         }
         println!(
@@ -81,7 +90,7 @@ fn several_jumps_are_all_found_upwards_and_downwards() {
     };
     for _ in 0..100 {
         let jumps = found(ns, 0.02, &mut dice);
-        let at: Vec<u32> = jumps.iter().map(|jump| jump.at).collect();
+        let at: Vec<u64> = jumps.iter().map(|jump| jump.at).collect();
         assert_eq!(at, [58, 1473, 4097]);
     }
 }
@@ -101,7 +110,7 @@ fn a_jump_that_9_of_10_searches_would_find_is_found_in_9_of_10() {
                 let ns = |bytes: u32| gradual(bytes) * if bytes >= at { 1.0 + jump } else { 1.0 };
                 found(ns, noise, &mut dice)
                     .iter()
-                    .any(|found| found.at == at)
+                    .any(|found| found.at == u64::from(at))
             };
             exact += u32::from(is_found(least));
             smaller += u32::from(is_found(0.6 * least));

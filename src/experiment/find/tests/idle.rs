@@ -2,27 +2,33 @@
 
 use std::time::Duration;
 
-use super::super::idle::{Idle, IdleQuestion, IdleShare, Step, TrialResult};
+use super::super::axis::{AxisQuestion, AxisSearch, Finding, IdleShare, Parameter, Trial};
 use super::{SEARCHES, normal};
 use crate::data::Case;
 use crate::sys::idle_states::{IdleState, IdleTimes};
+use crate::verdict::judge::By;
 
-fn search() -> Idle {
+fn search(seed: u32) -> AxisSearch {
     let time = |text: &str| text.parse().expect("a think time");
-    let asked = IdleQuestion {
-        from: time("10us"),
-        to: time("1s"),
-        step_pct: 100.0,
+    let asked = AxisQuestion {
+        parameter: Parameter::Silence {
+            from: time("10us"),
+            to: time("1s"),
+        },
+        by: By::Speed,
+        threshold_pct: 100.0,
+        rounds: 18,
         trial: Duration::from_millis(50),
+        seed,
     };
     let case = Case::of_key("std:std/2t/64B/connected/v4/rr").expect("a key");
-    Idle::new(case, asked)
+    AxisSearch::new(case, asked)
 }
 
 /// Searches where a silence in nanoseconds has the round trip in nanoseconds and the loss that `of` gives. `noise` is a
 /// fraction.
-fn searched(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -> Idle {
-    let mut search = search();
+fn searched(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -> AxisSearch {
+    let mut search = search(dice.u32(..));
     let (mut trials, mut drift) = (0, 0.0_f64);
     while let Some(next) = search.next() {
         let silence = next.case.think_time.expect("one").ns;
@@ -34,20 +40,20 @@ fn searched(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng
         // The median of a few scatters more than the median of many.
         let scatter = noise * (1.0 + 1.0 / (answered.max(1) as f64).sqrt());
         let median = round_trip * (drift + scatter * normal(dice)).exp();
-        search.note(TrialResult {
-            median_ns: (answered > 0).then_some(median),
-            answered,
-            unanswered,
-            ..TrialResult::default()
+        search.note(Trial {
+            ns: (answered > 0).then_some(median),
+            lost: unanswered,
+            sent: asked,
+            ..Trial::default()
         });
         trials += 1;
-        assert!(trials < 1000, "{:?}", search.steps());
+        assert!(trials < 1000, "{:?}", search.found());
     }
     search
 }
 
-fn found(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -> Vec<Step> {
-    searched(of, noise, dice).steps()
+fn found(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng) -> Vec<Finding> {
+    searched(of, noise, dice).found()
 }
 
 /// Returns round trips that grow by about a fifth from one silence of the grid to the next: caches grow cold, and
@@ -74,8 +80,8 @@ fn random_silence(dice: &mut fastrand::Rng) -> u64 {
 }
 
 /// Returns whether there is exactly one step, and `at` lies between its two silences.
-fn holds(steps: &[Step], at: u64) -> bool {
-    matches!(steps, [step] if step.before.ns < at && at <= step.at.ns)
+fn holds(steps: &[Finding], at: u64) -> bool {
+    matches!(steps, [step] if step.range.0 < at && at <= step.at)
 }
 
 #[test]
@@ -110,9 +116,7 @@ fn a_step_that_9_of_10_searches_would_find_is_found_in_9_of_10() {
             let mut is_found = |step: f64| {
                 let of = |silence| (80_000.0 * if silence >= at { 1.0 + step } else { 1.0 }, 0.0);
                 let steps = found(of, noise, &mut dice);
-                steps
-                    .iter()
-                    .any(|step| step.before.ns < at && at <= step.at.ns)
+                steps.iter().any(|step| step.range.0 < at && at <= step.at)
             };
             right += u32::from(is_found(least));
             smaller += u32::from(is_found(0.5 * least));
@@ -155,7 +159,7 @@ fn where_silence_costs_gradually_or_loss_is_everywhere_there_is_no_step() {
 
 #[test]
 fn an_idle_state_that_is_entered_after_a_step_is_named() {
-    let mut search = search();
+    let mut search = search(7);
     while let Some(next) = search.next() {
         let sleeps = next
             .case
@@ -165,10 +169,10 @@ fn an_idle_state_that_is_entered_after_a_step_is_named() {
             name: name.to_owned(),
             ns,
         };
-        search.note(TrialResult {
-            median_ns: Some(if sleeps { 200e3 } else { 80e3 }),
-            answered: 10,
-            unanswered: 0,
+        search.note(Trial {
+            ns: Some(if sleeps { 200e3 } else { 80e3 }),
+            lost: 0,
+            sent: 10,
             idle: IdleTimes {
                 cpus: 2,
                 states: vec![state("WFI", 50), state("C2", if sleeps { 140 } else { 2 })],
@@ -176,11 +180,11 @@ fn an_idle_state_that_is_entered_after_a_step_is_named() {
             window_ns: 100,
         });
     }
-    let steps = search.steps();
+    let steps = search.found();
     let [step] = &steps[..] else {
         panic!("{steps:?}");
     };
-    assert_eq!(step.at.to_string(), "2ms");
+    assert_eq!(step.at, 2_000_000);
     let idle_share = IdleShare {
         name: "C2".to_owned(),
         before: 0.01,

@@ -2,22 +2,34 @@
 
 use std::time::Duration;
 
-use super::super::knee::{Found, Knee, KneeQuestion};
+use super::super::axis::{AxisQuestion, AxisSearch, Finding, Parameter, Trial};
 use super::{SEARCHES, normal};
-use crate::data::{Case, WindowAccounting};
+use crate::data::Case;
 use crate::verdict::judge::By;
 
 /// Noise of a window, as a fraction.
 const NOISE: f64 = 0.03;
 
-fn question() -> KneeQuestion {
-    KneeQuestion {
+fn question() -> AxisQuestion {
+    AxisQuestion {
+        parameter: Parameter::Call,
         by: By::Speed,
         threshold_pct: 2.0,
         rounds: 120,
         trial: Duration::from_millis(50),
         seed: 7,
     }
+}
+
+fn of_ns(ns: f64) -> Trial {
+    Trial {
+        ns: Some(ns),
+        ..Trial::default()
+    }
+}
+
+fn knee(search: &AxisSearch) -> Option<Finding> {
+    search.found().pop()
 }
 
 fn values() -> Vec<u16> {
@@ -31,9 +43,9 @@ fn searched(
     noise: f64,
     seed: u32,
     dice: &mut fastrand::Rng,
-) -> (Found, u32) {
+) -> (Finding, u32) {
     let case = Case::of_key("mmsg:mmsg/2t/300B/connected/v4/batch1024").expect("a key");
-    let mut search = Knee::new(case, KneeQuestion { seed, ..question() });
+    let mut search = AxisSearch::new(case, AxisQuestion { seed, ..question() });
     let mut trials = 0;
     while let Some(next) = search.next() {
         let batch = next.case.batch.expect("it is of batches");
@@ -42,10 +54,11 @@ fn searched(
         } else {
             1.0
         };
-        search.note(ns(batch.into()) * disturbed * (noise * normal(dice)).exp());
+        let ns = ns(batch.into()) * disturbed * (noise * normal(dice)).exp();
+        search.note(of_ns(ns));
         trials += 1;
     }
-    (search.found().expect("rounds"), trials)
+    (knee(&search).expect("rounds"), trials)
 }
 
 /// Returns the position on the grid of the first batch over which no larger one gains more than 2 %.
@@ -58,8 +71,8 @@ fn truth(ns: impl Fn(u16) -> f64) -> usize {
     values.iter().position(is_enough).expect("the last is")
 }
 
-fn position(batch: u16) -> usize {
-    let at = values().iter().position(|it| *it == batch);
+fn position(batch: u64) -> usize {
+    let at = values().iter().position(|it| u64::from(*it) == batch);
     at.expect("it is on the grid")
 }
 
@@ -86,8 +99,8 @@ fn tally<F: Fn(u16) -> f64>(
         let knee = truth(&ns);
         let (found, trials) = searched(&ns, noise, seed, &mut dice);
         let (low, high) = (position(found.range.0), position(found.range.1));
-        tally.within_a_step += u32::from(position(found.knee).abs_diff(knee) <= 1);
-        tally.exact += u32::from(position(found.knee) == knee);
+        tally.within_a_step += u32::from(position(found.at).abs_diff(knee) <= 1);
+        tally.exact += u32::from(position(found.at) == knee);
         tally.range_holds += u32::from((low..=high).contains(&knee));
         tally.range_is_wide += u32::from(high - low > 3);
         tally.trials += trials;
@@ -150,59 +163,58 @@ fn much_noise_widens_the_range_and_does_not_move_the_knee_surely() {
 #[test]
 fn a_trial_without_a_result_is_left_out_and_without_any_there_is_no_knee() {
     let case = Case::of_key("mmsg:mmsg/2t/300B/connected/v4/batch4").expect("a key");
-    let knee = |is_unknown: fn(u32) -> bool| {
-        let mut search = Knee::new(case, question());
+    let found = |is_unknown: fn(u32) -> bool| {
+        let mut search = AxisSearch::new(case, question());
         let mut trials = 0;
         while let Some(next) = search.next() {
             let batch = f64::from(u16::from(next.case.batch.expect("a batch")));
             let ns = 1000.0 + 1000.0 / batch;
-            search.note(if is_unknown(trials) { f64::NAN } else { ns });
+            search.note(of_ns(if is_unknown(trials) { f64::NAN } else { ns }));
             trials += 1;
         }
-        search.found().map(|found| (found.knee, found.range))
+        knee(&search).map(|found| (found.at, found.range))
     };
-    assert_eq!(knee(|trial| trial % 7 == 0), Some((4, (4, 4))));
-    assert_eq!(knee(|_| true), None);
+    assert_eq!(found(|trial| trial % 7 == 0), Some((4, (4, 4))));
+    assert_eq!(found(|_| true), None);
 }
 
 #[test]
 fn the_first_value_that_loses_datagrams_from_the_knee_on_is_known() {
     let case = Case::of_key("gso:mmsg/2t/1460B/connected/v4/batch32/segments8").expect("a key");
     let lossy = |loses: fn(u16) -> bool| {
-        let mut search = Knee::new(case, question());
+        let mut search = AxisSearch::new(case, question());
         while let Some(next) = search.next() {
             let train = u16::from(next.case.train.expect("a train"));
-            search.count(WindowAccounting {
+            search.note(Trial {
+                lost: if loses(train) { 400 } else { 1 },
                 sent: 1000,
-                received: if loses(train) { 600 } else { 999 },
-                ..WindowAccounting::default()
+                ..of_ns(if train == 1 { 2000.0 } else { 1000.0 })
             });
-            search.note(if train == 1 { 2000.0 } else { 1000.0 });
         }
-        assert_eq!(search.found().map(|found| found.knee), Some(2));
-        search.lossy()
+        assert_eq!(knee(&search).map(|found| found.at), Some(2));
+        search.lossy(0.01)
     };
     assert_eq!(lossy(|_| false), None);
     assert_eq!(lossy(|train| train == 1), None);
-    assert_eq!(lossy(|train| train > 2), Some((4, 40.0)));
+    assert_eq!(lossy(|train| train > 2), Some((4, 0.4)));
 }
 
 #[test]
 fn a_search_that_is_taken_up_again_goes_on_in_the_same_order() {
     let case = Case::of_key("gso:mmsg/2t/1460B/connected/v4/batch32/segments44").expect("a key");
-    let mut search = Knee::new(case, question());
+    let mut search = AxisSearch::new(case, question());
     let mut first = Vec::new();
     while search.rounds() == 0 {
         let next = search.next().expect("a trial").case;
         assert_eq!(next.batch, case.batch);
         first.push(u16::from(next.train.expect("a train")));
-        search.note(1000.0);
+        search.note(of_ns(1000.0));
     }
-    let mut again = Knee::new(case, question());
+    let mut again = AxisSearch::new(case, question());
     for train in &first {
         let next = again.next().expect("a trial").case;
         assert_eq!(next.train.map(u16::from), Some(*train));
-        again.note(1000.0);
+        again.note(of_ns(1000.0));
     }
     first.sort_unstable();
     assert_eq!(first, [1, 2, 4, 8, 16, 32, 44]);

@@ -1,0 +1,201 @@
+//! Searches along one parameter: from which value on a round trip or a datagram takes longer, or requests are lost
+//! (`cliff`, `idle`), and from which value on more brings little (`knee`).
+//!
+//! Values on a grid are measured in rounds, each in another order. Only values of the same round are compared, by the
+//! signed-rank test (`rounds`). Neighbours that differ are measured again, and bisected where there are values between
+//! them (`steps`); or the lowest value in question is compared with all larger ones (`knee`).
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use self::knee::Knee;
+use self::parameter::PROBES;
+use self::rounds::Rounds;
+use self::steps::Steps;
+use super::Next;
+use crate::data::{Batch, Case, Sample};
+use crate::term::duration::ns;
+use crate::verdict::judge::By;
+
+pub use self::finding::{Change, Finding, IdleShare};
+pub use self::parameter::Parameter;
+pub(super) use self::trial::Trial;
+
+mod finding;
+mod knee;
+mod parameter;
+mod rounds;
+mod steps;
+mod trial;
+
+/// Question of a search along a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AxisQuestion {
+    /// Parameter that is searched.
+    pub parameter: Parameter,
+    /// Quantity that is compared.
+    pub by: By,
+    /// Smallest change that is looked for, in percent.
+    pub threshold_pct: f64,
+    /// Highest number of rounds in which the same values are compared.
+    pub rounds: u32,
+    /// Length of a trial. A trial lasts at least three silences.
+    #[serde(rename = "trial_ns", with = "ns")]
+    pub trial: Duration,
+    /// Seed of the order of trials.
+    pub seed: u32,
+}
+
+impl AxisQuestion {
+    /// Estimates the number of trials of a search, and the sum of their windows: half of the rounds of a knee, or the
+    /// grid and one step.
+    pub(super) fn expected(&self) -> (u32, Duration) {
+        let grid = self.parameter.grid(Batch::MAX);
+        let (rounds, extra) = match self.parameter {
+            Parameter::Call => (self.rounds / 2, 0),
+            _ => steps::expected(self.parameter, &grid),
+        };
+        let of_round: Duration = grid.iter().map(|value| self.window(*value)).sum();
+        let of_extra = self.window(grid[grid.len() / 2]);
+        let trials = u32::try_from(grid.len()).unwrap_or(u32::MAX);
+        (
+            trials.saturating_mul(rounds) + extra,
+            of_round * rounds + of_extra * extra,
+        )
+    }
+
+    fn window(&self, value: u64) -> Duration {
+        match self.parameter {
+            Parameter::Silence { .. } => {
+                let silences = Duration::from_nanos(value).mul_f64(PROBES);
+                self.trial.max(silences)
+            }
+            _ => self.trial,
+        }
+    }
+
+    /// Returns the smallest change of a time, as a difference of logarithms.
+    fn threshold(&self) -> f64 {
+        (self.threshold_pct / 100.0).ln_1p()
+    }
+}
+
+/// State of a search along a parameter.
+#[derive(Clone, Debug)]
+pub struct AxisSearch {
+    case: Case,
+    asked: AxisQuestion,
+    method: Method,
+}
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+enum Method {
+    /// Values at which the time or the loss changes.
+    Steps(Steps),
+    /// Value from which on more brings little.
+    Knee(Knee),
+}
+
+impl AxisSearch {
+    /// Creates a search without trials. The parameter of `case` is ignored, except that it is the highest number of
+    /// datagrams per call.
+    pub fn new(case: Case, asked: AxisQuestion) -> Self {
+        let grid = asked.parameter.grid(Parameter::per_call(&case));
+        let method = match asked.parameter {
+            Parameter::Call => Method::Knee(Knee::new(grid, asked)),
+            _ => Method::Steps(Steps::new(grid, asked, case.is_rr())),
+        };
+        Self {
+            case,
+            asked,
+            method,
+        }
+    }
+
+    /// Returns the next trial. `None`: the search is over.
+    pub fn next(&self) -> Option<Next> {
+        let value = match &self.method {
+            Method::Steps(steps) => steps.next(),
+            Method::Knee(knee) => knee.next(),
+        }?;
+        Some(Next {
+            case: self.asked.parameter.set(&self.case, value)?,
+            window: self.asked.window(value),
+        })
+    }
+
+    /// Adds a trial.
+    pub fn take(&mut self, sample: &Sample) {
+        self.note(Trial::new(sample, self.asked.by));
+    }
+
+    /// Adds the results of a trial.
+    pub(super) fn note(&mut self, trial: Trial) {
+        match &mut self.method {
+            Method::Steps(steps) => steps.take(trial),
+            Method::Knee(knee) => knee.take(trial),
+        }
+    }
+
+    /// Returns what is found so far, sorted by value.
+    pub fn found(&self) -> Vec<Finding> {
+        match &self.method {
+            Method::Steps(steps) => steps.found(),
+            Method::Knee(knee) => knee.found().into_iter().collect(),
+        }
+    }
+
+    /// Returns the smallest change, as a fraction, that 9 of 10 searches find at the scatter of this one. `None`: it has
+    /// too few rounds, or is one for a knee.
+    pub fn detectable(&self) -> Option<f64> {
+        match &self.method {
+            Method::Steps(steps) => steps.detectable(),
+            Method::Knee(_) => None,
+        }
+    }
+
+    /// Returns the name of the parameter that is searched.
+    pub fn parameter(&self) -> &'static str {
+        self.asked.parameter.name(&self.case)
+    }
+
+    /// Returns each value of the grid, with the median of its nanoseconds, and the share that was lost.
+    pub fn curve(&self) -> Vec<(u64, Option<f64>, Option<f64>)> {
+        let grid = self.grid();
+        let values = grid.values().iter().enumerate();
+        let of_all = values.map(|(n, value)| (*value, grid.median_ns(n), grid.loss(n)));
+        of_all.collect()
+    }
+
+    /// Returns the smallest value from the knee on of whose datagrams this share or more was lost, and that share. `None`:
+    /// there is none, or CPU time is compared, which no receiver limits.
+    pub fn lossy(&self, least: f64) -> Option<(u64, f64)> {
+        let Method::Knee(knee) = &self.method else {
+            return None;
+        };
+        let knee = knee.found().filter(|_| self.asked.by == By::Speed)?.at;
+        let curve = self.curve().into_iter();
+        let mut losses = curve.filter_map(|(value, _, loss)| Some((value, loss?)));
+        losses.find(|(value, loss)| *value >= knee && *loss >= least)
+    }
+
+    /// Returns the smallest and the largest value of the grid.
+    pub fn range(&self) -> (u64, u64) {
+        let values = self.grid().values();
+        (values[0], values[values.len() - 1])
+    }
+
+    /// Returns the number of complete rounds of the grid.
+    pub fn rounds(&self) -> usize {
+        self.grid().count()
+    }
+
+    fn grid(&self) -> &Rounds {
+        match &self.method {
+            Method::Steps(steps) => &steps.grid,
+            Method::Knee(knee) => &knee.rounds,
+        }
+    }
+}
