@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 
-use super::find::of_another;
+use super::log_of_another;
 use super::remote_host::{RemoteHost, run_script};
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
@@ -201,7 +201,7 @@ fn resume(
     interrupt: &Interrupt,
 ) -> anyhow::Result<(Comparison, Outputs)> {
     if log.header.tunings.is_some() {
-        return Err(of_another("find tuning ", log.header.wire.as_ref(), path).into());
+        return Err(log_of_another::refused("find tuning ", log.header.wire.as_ref(), path).into());
     }
     let mut comparison = Comparison::of(log)?;
     comparison.question = question;

@@ -10,21 +10,18 @@ use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
-use super::{run, say, show_answers, tuning, width};
+use super::{log_of_another, run, say, show_answers, tuning, width};
 use crate::cli::options::{self, without_effect};
-use crate::cli::peer::{Peer, Words};
+use crate::cli::peer::Peer;
 use crate::cli::{FindArgs, FindCommand};
-use crate::error::UsageError;
 use crate::experiment::find::header::Header;
 use crate::experiment::find::{Record, rows, table};
-use crate::plan::Wire;
 use crate::results::export::Conclusion;
 use crate::results::log::Log;
 use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::duration;
-use crate::term::shell;
 use crate::trial::agents::Agents;
 
 /// Runs the search on this host, or on the host of `--on`.
@@ -149,7 +146,7 @@ fn resume(
     let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
     let is_asked = log.header.question.name() == what.name();
     if wire.map(|wire| &wire.to) != reached || !is_asked {
-        return Err(of_another(&command(&log.header), wire, path).into());
+        return Err(log_of_another::refused(&command(&log.header), wire, path).into());
     }
     let mut record = Record::of(&log)?;
     record
@@ -160,17 +157,4 @@ fn resume(
     let mut outputs = Outputs::resume_log(path, log.end)?;
     session::resumed(&mut record, &mut outputs, Vec::new())?;
     Ok((record, outputs))
-}
-
-/// Returns the error for the log of another command or host. `command`: the subcommand that resumes it, and a blank.
-pub(super) fn of_another(command: &str, wire: Option<&Wire>, path: &Path) -> UsageError {
-    let Words {
-        before_subcommand: before,
-        after_subcommand: after,
-        ..
-    } = wire.map_or_else(Words::default, Words::of_wire);
-    let shown = shell::path(path);
-    let how = format!("udpbench {before}{command}{after}--resume {shown}");
-    let problem = format!("it is of another search or host: use {how}");
-    UsageError::flag("--resume", &path.display(), problem)
 }

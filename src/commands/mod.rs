@@ -14,6 +14,7 @@ pub mod files;
 pub mod find;
 pub mod latency;
 pub mod listen;
+mod log_of_another;
 #[cfg(feature = "manual")]
 pub mod manual;
 pub mod plan;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-use super::find::of_another;
+use super::log_of_another;
 use super::remote_host::RemoteHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
@@ -206,7 +206,7 @@ fn resume(
             Some(_) => "find tuning ",
             None => "ab ",
         };
-        return Err(of_another(command, wire, path).into());
+        return Err(log_of_another::refused(command, wire, path).into());
     }
     log.header.until = limit(args, &log.header.a.plan);
     let request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
