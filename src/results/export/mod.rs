@@ -126,8 +126,8 @@ impl Format {
             Some("json") => Some(Self::Json),
             Some("md" | "markdown") => Some(Self::Markdown),
             Some("jsonl") => {
-                let fix = "names in .jsonl are for raw samples; use .csv, .json or .md, or --format jsonl alone for rows on \
-                           standard output";
+                let fix = "names in .jsonl are for raw samples, which are written beside rows; use .csv, .json or .md, or \
+                           --format jsonl alone for rows on standard output";
                 return Err(UsageError::flag("--output", &escape::name(path), fix));
             }
             _ => None,

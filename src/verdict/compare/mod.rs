@@ -27,6 +27,7 @@ use crate::term::digits::counted;
 use crate::verdict::judge::{
     Answer, By, Case, Judgement, Obstacle, Question, Verdict, judge, parts,
 };
+use crate::verdict::rank::Technique;
 
 /// Results of a comparison.
 #[derive(Clone, Debug)]
@@ -274,6 +275,11 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
             parts: parts::of_row(first),
             logs: [before, after],
             within: within.iter().sum::<f64>() / within.len() as f64,
+            state: if first.virtualization.is_empty() {
+                0.0
+            } else {
+                Technique::of(&first.case).state_pct() / 100.0
+            },
         }),
         _ => Err(Verdict::NotComparable(Obstacle::NoValue {
             what: by.words()[0].to_owned(),

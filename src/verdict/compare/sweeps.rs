@@ -10,6 +10,7 @@
 //!   side, that of the sweeps of a side around their mean. Otherwise, also that of the cases of an engine around their
 //!   common change, where the change may depend on each parameter that has enough blocks.
 //! - **Who changed** is asked by `rivals`.
+//! - **States** of a virtual machine outlast a run, so that none shows them: a change that may be one is nobody's.
 //! - **Errors** of cases of one block are correlated as they were found to be, and average out between blocks. A tenth of
 //!   the machine's change is added, as it does not meet all engines alike.
 
@@ -31,6 +32,8 @@ pub(super) struct Measured {
     pub(super) logs: [Vec<f64>; 2],
     /// Variance of a logarithm by the windows of one sweep, in the mean over the sweeps.
     pub(super) within: f64,
+    /// Change that a state of a virtual machine may be, as a fraction. 0: it is none.
+    pub(super) state: f64,
 }
 
 /// Cases of all sweeps. Each case is in each sweep.
@@ -292,7 +295,9 @@ impl Fit<'_> {
         let moved = UNEVEN * mean(moved.copied());
         let moved = if moved.is_finite() { moved } else { 0.0 };
         let error = variance.sqrt().hypot(moved);
-        let change = Change::by_student(log, error, freedom, sweeps.threshold)?;
+        let states = cases.iter().map(|&number| sweeps.cases[number].state);
+        let change = Change::by_student(log, error, freedom, sweeps.threshold)?
+            .beside_states(states.fold(0.0, f64::max));
         let is_guess = blocks.keys().any(|block| scatter[&block.threads].is_guess);
         Some(if is_guess {
             change.untestable()

@@ -233,6 +233,43 @@ fn one_block_of_one_run_is_unclear_and_two_runs_tell() {
 }
 
 #[test]
+fn what_a_state_of_a_virtual_machine_may_be_is_no_change() {
+    let on_a_virtual_machine = |mut results: Results| {
+        for row in &mut results.rows {
+            row.virtualization = "kvm".to_owned();
+        }
+        results
+    };
+    for (sender, speed, verdict) in [
+        ("nix", 0.85, Verdict::Undecided(Obstacle::State { pct: 20 })),
+        ("nix", 1.15, Verdict::Undecided(Obstacle::State { pct: 20 })),
+        ("nix", 0.7, Verdict::Worse),
+        ("gso", 1.38, Verdict::Undecided(Obstacle::State { pct: 50 })),
+    ] {
+        let run = |seed, speed| {
+            let mut run = with("nix", speed, seed);
+            for row in run.rows.iter_mut().filter(|row| row.sender == "nix") {
+                row.sender = sender.to_owned();
+                *row = with_case_of_columns(row.clone());
+            }
+            run
+        };
+        let sides = || [run(1, 1.0), run(2, speed)];
+        let [before, after] = sides();
+        let label = before.rows[6].label();
+        let anywhere = against(before, after);
+        assert!(engine(&anywhere, &label).whole.verdict.is_news());
+        let [before, after] = sides().map(on_a_virtual_machine);
+        let found = against(before, after);
+        assert_eq!(engine(&found, &label).whole.verdict, verdict, "{speed}");
+        assert_eq!(found.is_inconclusive(), verdict != Verdict::Worse);
+        // Nor does it promise to see what it would not call.
+        let visible = found.judgement.visible().map(|[least, _]| least);
+        assert!(visible.flatten().is_some_and(|least| least > 0.16));
+    }
+}
+
+#[test]
 fn a_lone_engine_cannot_be_told_from_the_machine() {
     let lone = |speed| results("lone", vec![row("nix", speed)]);
     let found = against(lone(0.9), lone(0.5));

@@ -28,6 +28,8 @@ pub struct Change {
     pub(super) freedom: f64,
     /// Smallest p-value that the test can give.
     least_p_value: f64,
+    /// Change that a state of a virtual machine may be, as a fraction. 0: there is none.
+    state: f64,
 }
 
 impl Change {
@@ -51,6 +53,7 @@ impl Change {
             error,
             freedom,
             least_p_value: 0.0,
+            state: 0.0,
         })
     }
 
@@ -69,6 +72,7 @@ impl Change {
             error: (high - low) / 2.0 / quantile,
             freedom,
             least_p_value: (-freedom).exp2(),
+            state: 0.0,
         })
     }
 
@@ -79,6 +83,18 @@ impl Change {
             least_p_value: 1.0,
             ..self
         }
+    }
+
+    /// Returns the same change where a state of a virtual machine may be as large a one, as a fraction.
+    pub fn beside_states(self, state: f64) -> Self {
+        Self { state, ..self }
+    }
+
+    /// Returns the largest change that a state of a virtual machine may be, as a fraction, if this change is not surely
+    /// larger.
+    pub fn state(&self) -> Option<f64> {
+        let least = self.low.ln_1p().abs().min(self.high.ln_1p().abs());
+        (least < self.state.ln_1p()).then_some(self.state)
     }
 
     /// Returns whether a test could call it.
@@ -102,7 +118,8 @@ impl Change {
         let student = student(self.freedom).filter(|_| self.is_callable(risk))?;
         let quantiles = student.inverse_cdf(1.0 - risk / 2.0) + student.inverse_cdf(0.9);
         let worse = -question.by.upward_if_better(1.0);
-        let log = question.threshold.log(worse) + quantiles * self.error;
+        let least = question.threshold.log(worse).max(self.state.ln_1p());
+        let log = least + quantiles * self.error;
         // A loss of 99.5 % or more would be shown as 100 %: no such change is visible.
         let visible = (worse * log).exp_m1().abs();
         Some(visible).filter(|visible| visible.is_finite() && (worse > 0.0 || *visible < 0.995))

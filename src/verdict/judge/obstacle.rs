@@ -31,6 +31,8 @@ sentences! {
         "too-few-rounds": TooFewRounds => "fewer than two rounds have both sides";
         "alone": Alone => "no other engine in its blocks, to tell it from a change of the machine";
         "one-block": OneBlock => "one block, and one sweep on a side: a second sweep, or more payloads, can tell";
+        "state": State { pct: u64 } =>
+            "a state of the virtual machine may change an engine by up to {pct} %: measure in turn, with ab";
         "one-of-two": OneOfTwo { one: String, other: String } =>
             "{one} or {other} changed: which of them cannot be told";
         "ratio-of-two": RatioOfTwo { one: String, other: String } =>

@@ -40,6 +40,15 @@ impl Technique {
         }
     }
 
+    /// Returns by how much a state of a virtual machine that outlasts a run changes the ratio to another engine, in percent
+    /// (docs/METHODOLOGY.md).
+    pub(crate) fn state_pct(self) -> f64 {
+        match self {
+            Self::OneCall | Self::Batches => 20.0,
+            Self::Offload | Self::Unknown => 50.0,
+        }
+    }
+
     /// Returns the name of the technique in the advice.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::axis::{AxisQuestion, AxisSearch, Change, Finding, Parameter};
+use super::super::header::Question;
 use super::super::{Record, Search, Searched};
 use super::{or_dash, searched};
 use crate::results::command_line::CommandLine;
@@ -159,7 +160,8 @@ pub(super) fn legend(asked: AxisQuestion) -> String {
         return format!(
             "\nfrom: the smallest number of datagrams per call over which no larger one seems to gain more than \
              {threshold} %. none: 1 does as well. may be: these hold it in 95 of 100 searches. before, behind: {time}, \
-             with 1 and with that many. beyond: change by the best larger number, if there is a larger one.\n"
+             with 1 and with that many, and longer: the change from the one to the other. beyond: change by the best \
+             larger number.\n"
         );
     }
     let causes = match asked.parameter {
@@ -174,10 +176,19 @@ pub(super) fn legend(asked: AxisQuestion) -> String {
     )
 }
 
-/// Returns a note about each search for a knee whose senders are not the limit.
+/// Returns a note about each search for a knee whose senders are not the limit, or that ends at its largest number.
 pub(super) fn notes(record: &Record) -> String {
     let (names, mut notes) = (record.names(), String::new());
+    let is_knee = matches!(record.header().question, Question::Axis(asked) if asked.parameter == Parameter::Call);
     for (case, search) in searches(record) {
+        let (_, most) = search.range();
+        if is_knee && search.found().iter().any(|it| it.at == most) {
+            let (name, call) = (names.name(&case.case), search.parameter());
+            let _ = writeln!(
+                notes,
+                "\n{name}: {most} is the largest --{call} tried: a larger one may gain more."
+            );
+        }
         if let Some((value, loss)) = search.lossy(LOSSY) {
             let (name, call, loss_pct) = (names.name(&case.case), search.parameter(), 100.0 * loss);
             let flag = format!("--{call}");

@@ -160,6 +160,9 @@ fn so_far(search: &Search) -> String {
 /// Returns the bounds of a search for a load that is not finished. `text` returns a load with its unit.
 fn bounds_so_far(found: Bounds, text: impl Fn(u32) -> String) -> String {
     match (found.load, found.too_much) {
+        (Some(low), Some(high)) if text(low) == text(high) => {
+            format!("; so far about {}", text(low))
+        }
         (Some(low), Some(high)) => format!("; so far from {} to {}", text(low), text(high)),
         (Some(low), None) => format!("; so far at least {}", text(low)),
         (None, Some(high)) => format!("; so far less than {}", text(high)),

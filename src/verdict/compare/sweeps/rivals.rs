@@ -20,6 +20,11 @@ impl Sweeps {
             without.entry(&case.label).or_default();
         }
         Box::new(move |cases, seen| {
+            if let Some(state) = seen.state() {
+                return Some(Obstacle::State {
+                    pct: (100.0 * state) as u64,
+                });
+            }
             // What explains a change elsewhere is the simplest explanation here.
             if cases.iter().all(|case| changed.contains(case)) {
                 return None;

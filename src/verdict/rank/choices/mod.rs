@@ -17,10 +17,6 @@ use crate::verdict::quality::{Grade, LOSSY_PCT};
 /// By how much tied engines may differ at most, in percent: whoever takes any of them loses no more.
 pub(super) const NEEDED_PCT: f64 = 5.0;
 
-/// By how much a state of a virtual machine that outlasts a run changes the ratio of two engines, in percent
-/// (docs/METHODOLOGY.md).
-const STATE_PCT: f64 = 20.0;
-
 /// Labels of engines.
 pub(super) type Labels<'a> = BTreeSet<&'a str>;
 
@@ -245,33 +241,37 @@ impl<'a> Choices<'a> {
     /// Returns whether another run may have other engines as the best: something disturbed this one, or a state of the
     /// virtual machine may be what they lead by.
     fn is_doubtful(&self) -> bool {
-        let is_state = |choice: &Choice| self.lead_pct(choice) < STATE_PCT;
         self.board.quality.grade == Grade::Poor
             || self.each.iter().any(Choice::is_disturbed)
-            || (self.board.is_virtual && self.each.iter().any(is_state))
+            || (self.board.is_virtual
+                && self
+                    .each
+                    .iter()
+                    .any(|choice| self.may_lead_by_state(choice)))
     }
 
-    /// Returns by how much the best engines lead the others that may be recommended, in percent. Infinite without others.
-    fn lead_pct(&self, choice: &Choice<'a>) -> f64 {
+    /// Returns whether a state of a virtual machine may be what the best engines lead by.
+    fn may_lead_by_state(&self, choice: &Choice<'a>) -> bool {
         let Outcome::Best(best) = &choice.outcome else {
-            return f64::INFINITY;
+            return false;
         };
         let is_dearer = |place: &&RankedEngine| best.dearer.contains(place.label.as_str());
-        let lead = |measure, is_other: &dyn Fn(&&RankedEngine) -> bool| -> Option<f64> {
+        let is_state = |measure, is_other: &dyn Fn(&&RankedEngine) -> bool| -> Option<bool> {
             let standing = &self.board.average(measure, choice.conditions)?.standing;
             let known = standing.places.iter();
             let known = known.filter(|it| is_clean(it) && self.among.has(self.board, it));
             let (named, others): (Vec<&RankedEngine>, Vec<&RankedEngine>) =
                 known.partition(|place| best.engines.contains(place.label.as_str()));
             let first = *others.iter().find(|place| is_other(place))?;
-            let ratio = named.last()?.reading.value() / first.reading.value();
-            Some(100.0 * (ratio.max(1.0 / ratio) - 1.0))
+            let last = named.last()?;
+            let ratio = last.reading.value() / first.reading.value();
+            let of_state =
+                |place: &RankedEngine| Technique::of(self.board.case(&place.label)).state_pct();
+            let lead_pct = 100.0 * (ratio.max(1.0 / ratio) - 1.0);
+            Some(lead_pct < of_state(last).max(of_state(first)))
         };
-        let leads = [
-            lead(self.measure, &|place| !is_dearer(place)),
-            lead(Measure::Cpu, &is_dearer),
-        ];
-        leads.into_iter().flatten().fold(f64::INFINITY, f64::min)
+        is_state(self.measure, &|place| !is_dearer(place)) == Some(true)
+            || is_state(Measure::Cpu, &is_dearer) == Some(true)
     }
 
     /// Returns whether more windows may tell more engines apart.
