@@ -195,7 +195,7 @@ fn missing(before: &[Results], measured: &[(Case, Measured)]) -> Option<String> 
     let missing: Vec<String> = labels.into_iter().filter(is_missing).collect();
     (!missing.is_empty()).then(|| match measured {
         [] => "no engine is judged in any case".to_owned(),
-        _ => format!("judged in no case: {}", missing.join(", ")),
+        _ => format!("judged in no case, as said above: {}", missing.join(", ")),
     })
 }
 

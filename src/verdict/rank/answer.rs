@@ -199,7 +199,12 @@ fn without_offload(board: &BoardRanking, engines: &Labels) -> String {
     let why = board.whole_trains.as_ref();
     let why = why.map_or_else(String::new, |why| format!(" (cutting them: {why})"));
     let names = names(engines, "and");
-    format!("Left out: {names}, whose packets stay whole here, unlike on a cable{why}")
+    // A queueing discipline may cut what would pass a veth(4) whole.
+    let stay = match board.machine.network {
+        Network::Veth => "may stay",
+        Network::Loopback | Network::Wire => "stay",
+    };
+    format!("Left out: {names}, whose packets {stay} whole here, unlike on a cable{why}")
 }
 
 /// Returns the lines on what these engines surely gain over std, one for each, which names it unless `is_said`: the line
