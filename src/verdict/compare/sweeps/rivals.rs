@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Fit, Sweeps, mean, squares_around_mean};
 use crate::data::BlockKey;
+use crate::stats;
 use crate::verdict::judge::{Change, Doubts, Obstacle};
 
 impl Sweeps {
@@ -22,7 +23,7 @@ impl Sweeps {
         Box::new(move |cases, seen| {
             if let Some(state) = seen.state() {
                 return Some(Obstacle::State {
-                    pct: (100.0 * state) as u64,
+                    pct: stats::whole(100.0 * state),
                 });
             }
             // What explains a change elsewhere is the simplest explanation here.
