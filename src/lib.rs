@@ -112,16 +112,16 @@
 // | `engines` | an engine for each socket API, and helpers for several of them |
 // | `testing` | the contract between loops and engines, as a test |
 // | `workload` | the timed loops, generic over engines |
-// | `host` | facts, board profiles, checks, placement, settings |
+// | `stats` | estimates, intervals, tests |
+// | `term` | tables, folded lines, escapes |
+// | `host` | facts, board profiles, checks, placement, settings; errors of the user, text |
 // | `engine` | the contract between loops and engines |
 // | `data` | cases, parameters, counts, histograms |
 // | `sys` | Linux: clocks, `/proc`, signals, socket options, NIC counters |
-// | `stats` | estimates, intervals, tests |
-// | `term` | tables, digits, units, escapes |
-// | `error` | errors of the user |
 //
 // `engines`, `testing`, `workload`, `engine`, `data` and `sys` are the package `udpbench-datapath`: the code that each
-// datagram passes, and all `unsafe` code. The other modules, the package `udpbench`, are not timed.
+// datagram passes, and all `unsafe` code. `host` is the package `udpbench-host`. The other modules, the package `udpbench`,
+// are not timed either.
 //
 // `docs/ARCHITECTURE.md` has the same table, and follows a datagram from an engine to a row. `CONTRIBUTING.md` has the
 // steps to a new engine, parameter, column or board.
@@ -133,11 +133,7 @@ pub mod cli;
 #[doc(hidden)]
 pub mod commands;
 #[doc(hidden)]
-pub mod error;
-#[doc(hidden)]
 pub mod experiment;
-#[doc(hidden)]
-pub mod host;
 #[doc(hidden)]
 pub mod listen;
 #[doc(hidden)]
@@ -168,17 +164,5 @@ pub use udpbench_datapath::engines::{Carrier, Entry, add_carriers};
 pub use udpbench_datapath::{data, engines, sys, workload};
 #[doc(inline)]
 pub use udpbench_datapath::{engine, testing};
-
-/// Version of this program, with the cargo profile that built it unless that is `dist`: `0.1.0-release`, `0.1.0-debug`.
-/// Profiles differ in speed.
 #[doc(hidden)]
-pub const VERSION: &str = env!("UDPBENCH_VERSION");
-
-/// Returns whether a version is that of a debug build, which is slower.
-pub fn is_debug(version: &str) -> bool {
-    version.ends_with("-debug")
-}
-
-/// Target triple that the program was built for.
-#[doc(hidden)]
-pub const TARGET: &str = env!("UDPBENCH_TARGET");
+pub use udpbench_host::{self as host, TARGET, VERSION, error, is_debug, text};

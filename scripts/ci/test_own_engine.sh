@@ -27,12 +27,12 @@ rm -rf "$scratch/crates" "$scratch/example" "$scratch/run"
 mkdir -p "$scratch/crates" "$scratch/run/home"
 
 # --allow-dirty: what is to be committed is to be tested, too.
-cargo package --quiet --no-verify --allow-dirty --target-dir "$scratch/target" -p udpbench-datapath -p udpbench
+cargo package --quiet --no-verify --allow-dirty --target-dir "$scratch/target" -p udpbench-datapath -p udpbench-host -p udpbench
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
-for package in udpbench-datapath udpbench; do
+for package in udpbench-datapath udpbench-host udpbench; do
     tar -C "$scratch/crates" -xf "$scratch/target/package/$package-$version.crate"
 done
-ok "cargo package makes both crates"
+ok "cargo package makes all crates"
 
 cp -r examples/own-engine "$scratch/example"
 cd "$scratch/example"
@@ -43,6 +43,7 @@ cat >>Cargo.toml <<PATCH
 [patch.crates-io]
 udpbench = { path = "$scratch/crates/udpbench-$version" }
 udpbench-datapath = { path = "$scratch/crates/udpbench-datapath-$version" }
+udpbench-host = { path = "$scratch/crates/udpbench-host-$version" }
 PATCH
 export CARGO_TARGET_DIR=$scratch/target
 cargo test --quiet

@@ -60,7 +60,8 @@ DIFFERENT_ON_32_BITS = {
 }
 # Modules of the libraries that talk to the kernel and the hardware, or compute with the functions of the C library.
 # The size of a word can change any, but for simulations.
-DIFFERENT_MODULES = ["engine::", "engines::", "host::", "stats::", "sys::", "trial::", "workload::"]
+DIFFERENT_MODULES = ["engine::", "engines::", "stats::", "sys::", "trial::", "workload::"]
+DIFFERENT_MODULES += ["board::", "capture::", "check::", "clock::", "facts::", "placement::", "program::", "tuning::"]
 # Tests of the libraries that throw dice, thousands of times: no size of a word changes verdicts and searches.
 SIMULATIONS = [
     "experiment::ab::tests::",
@@ -71,7 +72,7 @@ SIMULATIONS = [
 # Modules of tests/it/ that start the program beside threads that come and go. Of such a process qemu-user now and
 # then forks a child that waits for ever for a lock that another thread had (seen with 7.2: futex_wait, before execve).
 ONE_AT_A_TIME = ["verify"]
-SOURCES = [ROOT / "src", ROOT / "datapath/src"]
+SOURCES = [ROOT / "src", ROOT / "host/src", ROOT / "datapath/src"]
 DEFAULT = ["aarch64-unknown-linux-gnu", "armv7-unknown-linux-gnueabihf"]
 RESULT = re.compile(r"^test result: .* (\d+) passed; (\d+) failed; (\d+) ignored; .* (\d+) filtered", re.M)
 

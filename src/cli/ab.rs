@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use super::number::within;
 use super::{AskedArgs, RemoteArgs};
 use crate::experiment::ab::header::MOST_ROUNDS;
-use crate::term::duration;
+use crate::text::duration;
 
 /// The options of `ab`.
 #[derive(Args, Debug)]

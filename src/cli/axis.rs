@@ -6,7 +6,8 @@ use clap::Args;
 
 use super::number::within;
 use crate::data::ThinkTime;
-use crate::term::{duration, percent};
+use crate::term::percent;
+use crate::text::duration;
 use crate::verdict::judge::By;
 
 /// Options of each of these searches, and all that `find cliff` has.

@@ -8,7 +8,7 @@ use clap::{Arg, Command, Error};
 
 use crate::data::{EngineName, Group};
 use crate::engines::{self, Entry, exec};
-use crate::term::nearest;
+use crate::text::nearest;
 
 /// Prefix of a program in the place of an engine.
 pub(crate) const PROGRAM: &str = "exec:";

@@ -9,8 +9,8 @@ use super::{
     AxisArgs, IdleArgs, KneeArgs, ParameterArgs, PlacementArgs, RemoteArgs, ShapeArgs, TuningArgs,
     axis, tuning,
 };
-use crate::term::duration;
 use crate::term::percent;
+use crate::text::duration;
 
 /// The options of `find`.
 #[derive(Args, Clone, Debug)]

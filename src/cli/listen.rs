@@ -12,7 +12,7 @@ use super::number::within;
 use crate::data::sequence_field::{Numbered, SequenceField};
 use crate::data::{Buffer, InterfaceName};
 use crate::sys::interface_addresses;
-use crate::term::duration;
+use crate::text::duration;
 
 /// The options of `listen`.
 #[derive(Args, Debug)]

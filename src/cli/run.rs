@@ -16,8 +16,8 @@ use crate::host::board;
 use crate::host::placement::Pin;
 use crate::results::export::Format;
 use crate::results::export::selection::ColumnSet;
-use crate::term::duration;
 use crate::term::percent;
+use crate::text::duration;
 use crate::verdict::judge::Threshold;
 
 /// The options of the sweep.

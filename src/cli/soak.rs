@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 
 use super::number::within;
 use crate::data::{HostAddress, Rate};
-use crate::term::duration;
+use crate::text::duration;
 
 /// Highest rate: one thread sends and receives.
 const MAX_RATE: u32 = 200_000;

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::number::within;
 use crate::host::tuning::Name;
-use crate::term::duration;
+use crate::text::duration;
 
 /// Settings to try, and the method.
 #[derive(Args, Clone, Debug)]

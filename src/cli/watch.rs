@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 use super::number::within;
 use super::{ParameterArgs, PlacementArgs};
 use crate::host::program::Target;
-use crate::term::duration;
+use crate::text::duration;
 
 /// The options of `watch`.
 // What it shares with the sweep conflicts with --resume, which is not here.

@@ -13,7 +13,7 @@ use crate::host::facts::{Host, Interface, interface};
 use crate::sys::files::Root;
 use crate::sys::power::PowerMeter;
 use crate::sys::temperature::Reading;
-use crate::term::nearest;
+use crate::text::nearest;
 use crate::workload;
 
 /// Reads the host facts and prints them and the findings. Exit code 1: at least one finding would invalidate a run.

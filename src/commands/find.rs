@@ -21,7 +21,7 @@ use crate::results::log::Log;
 use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::term::duration;
+use crate::text::duration;
 use crate::trial::agents::Agents;
 
 /// Runs the search on this host, or on the host of `--on`.

@@ -50,10 +50,10 @@ use crate::results::export::{Conclusion, Grading, to_stdout, written_to_stdout};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 use crate::sys::interrupt::Interrupt;
-use crate::term::duration::about;
 use crate::term::escape;
 use crate::term::fold;
 use crate::term::shell;
+use crate::text::duration::about;
 use crate::verdict::quality::Quality;
 use crate::verdict::rank::{Answer, By};
 

@@ -12,7 +12,7 @@ use crate::error::UsageError;
 use crate::experiment::find::Record;
 use crate::experiment::suite;
 use crate::plan::{Decision, Planned};
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 
 /// Prints the plan. Its first line is the number of cases and the duration.
 ///

@@ -10,7 +10,7 @@ use super::row::{Row, seconds_between, utc};
 use super::table::Shown;
 use crate::data::listened::Gap;
 use crate::results::log::{Kind, Log, Run};
-use crate::term::duration::ns;
+use crate::text::duration::ns;
 
 /// First line of the log.
 #[derive(Clone, Debug, Serialize, Deserialize)]

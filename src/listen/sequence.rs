@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::row::{time_of_day, utc};
 use crate::data::sequence::{Doubt, SequenceCounts, Series};
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 
 /// Sources whose losses have lines of their own.
 const LISTED: usize = 8;

@@ -6,8 +6,8 @@ use super::log::{ListenLog, Silence, SilentSource};
 use super::row::{Row, time_of_day};
 use super::sequence::Sequence;
 use crate::results::export::table::number;
-use crate::term::digits::counted;
 use crate::term::{escape, fold};
+use crate::text::digits::counted;
 
 /// Silences whose moments are listed.
 const LISTED: usize = 10;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::settings::{Settings, VERIFYING};
 use super::{Plan, Planned};
 use crate::host::board::Cooldown;
-use crate::term::duration::ns;
+use crate::text::duration::ns;
 
 /// Longest time in which the idle power is measured, before the first window and after the last one.
 const LONGEST_IDLE: Duration = Duration::from_millis(1500);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Case;
 use crate::sys::files::Root;
-use crate::term::duration::ns;
+use crate::text::duration::ns;
 #[cfg(feature = "calibration")]
 use crate::workload::delay::Delay;
 

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AskedRate, EngineName, Payload};
-use crate::term::digits::counted;
-use crate::term::sentences::sentences;
+use crate::text::digits::counted;
+use crate::text::sentences;
 
 /// Host of a case between two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::data::{BlockKey, Destination, Payload, Transport};
 use crate::results::row::Row;
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 
 /// Returns the parameters that the cases of a chart share: payload, threads, and unusual values.
 pub(super) fn name(block: &BlockKey, payload: Payload) -> String {

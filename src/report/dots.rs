@@ -12,7 +12,7 @@ use super::panels::{Facet, FacetLine, panels};
 use super::{engines, number};
 use crate::data::Connection;
 use crate::results::row::{Row, Status};
-use crate::term::digits::IntervalWidth;
+use crate::text::digits::IntervalWidth;
 use crate::verdict::quality::LOSSY_PCT;
 use crate::verdict::rank::Technique;
 

@@ -1,6 +1,6 @@
 //! Formats numbers for people.
 
-use crate::term::digits::noun_for;
+use crate::text::digits::noun_for;
 
 /// Formats a number with three digits and a letter for the power of 1000: `1.23M`.
 pub(super) fn short(value: f64) -> String {

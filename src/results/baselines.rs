@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::error::UsageError;
 use crate::results::export::cannot_create;
 use crate::results::log::run_of;
-use crate::term::nearest;
+use crate::text::nearest;
 
 const DIRECTORY: &str = "results/baselines";
 

@@ -12,7 +12,7 @@ use crate::data::{Payload, Rate};
 use crate::host::facts::InterfaceKind;
 use crate::results::log::{Kind, Log, Run};
 use crate::results::row::Network;
-use crate::term::duration::ns;
+use crate::text::duration::ns;
 use crate::workload::Probing;
 
 /// Time after which a probe counts as lost, in nanoseconds.

@@ -9,7 +9,7 @@ use crate::sys::clock_watch::ClockSet;
 use crate::sys::files::Root;
 use crate::sys::loss_places::{LossPlace, PLACES};
 use crate::sys::sensors;
-use crate::term::sentences::sentences;
+use crate::text::sentences;
 
 sentences! {
     /// Something that a soak noticed.

@@ -12,9 +12,9 @@ use super::remark::Remark;
 use super::time_text;
 use crate::data::Histogram;
 use crate::stats::whole;
-use crate::term::digits::counted;
 use crate::term::table::{Columns, Table};
 use crate::term::{escape, fold};
+use crate::text::digits::counted;
 
 /// Upper ends of the classes of silences, in nanoseconds, and their names.
 const CLASSES: [(u64, &str); 5] = [

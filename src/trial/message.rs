@@ -37,8 +37,8 @@ use crate::VERSION;
 use crate::data::{EngineName, HostAddress};
 use crate::host::tuning::{Setting, Tuning, Wanted};
 use crate::sys::host_id::HostId;
-use crate::term::duration::ns;
 use crate::term::json;
+use crate::text::duration::ns;
 
 /// Version of the protocol, increased with each change of the messages.
 pub const PROTOCOL: u32 = 26;

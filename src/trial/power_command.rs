@@ -15,7 +15,7 @@ use crate::error::UsageError;
 use crate::plan::{Meter, Settings};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::power::{IdlePower, to_uw};
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 
 const FLAG: &str = "--power-command";
 /// Readings that show how often the command prints.

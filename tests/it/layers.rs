@@ -1,21 +1,50 @@
 //! Checks the tables of modules in comments. The one in `src/lib.rs` has the layers: modules use only those below
-//! them, and no two files use each other, except a module's own `mod.rs`. The rule covers both packages as if they were
-//! one, since the upper one re-exports the modules of the lower one.
+//! them, and no two files use each other, except a module's own `mod.rs`. The rule covers all packages as if they were
+//! one, since the uppermost re-exports the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The sources of the upper package, and of the lower one.
-const PROGRAM: &str = "src";
+/// The sources of the packages, from the lowest to the uppermost.
 const DATAPATH: &str = "datapath/src";
+const HOST: &str = "host/src";
+const PROGRAM: &str = "src";
 
-/// The files of both libraries, without those of their tests, by path below `src/`.
+/// The files of all libraries, without those of their tests, by path from the root of the uppermost, which has the modules
+/// of the lowest as its own, and the package `host` as one module.
 fn sources() -> BTreeMap<PathBuf, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = sources_in(&root.join(DATAPATH));
-    // In the place of the lower crate's `lib.rs`, that of the upper one.
+    sources.extend(
+        sources_in(&root.join(HOST))
+            .into_iter()
+            .map(|(path, text)| {
+                let path = Path::new("host").join(path);
+                let path = if path.ends_with("lib.rs") {
+                    path.with_file_name("mod.rs")
+                } else {
+                    path
+                };
+                let text = text.replace("crate::", "crate::host::");
+                // What it hands on within itself is of the lowest package.
+                let text = ["data", "sys"].into_iter().fold(text, |text, lower| {
+                    text.replace(
+                        &format!("crate::host::{lower}::"),
+                        &format!("crate::{lower}::"),
+                    )
+                });
+                (path, text)
+            }),
+    );
+    // In the place of the lowest one's `lib.rs`, that of the uppermost.
     sources.extend(sources_in(&root.join(PROGRAM)));
+    // What that hands on from the package `host`.
+    for text in sources.values_mut() {
+        for own in ["error", "text"] {
+            *text = text.replace(&format!("crate::{own}::"), &format!("crate::host::{own}::"));
+        }
+    }
     sources
 }
 
@@ -322,7 +351,7 @@ fn missing_modules(package: &Path) -> Vec<String> {
 
 #[test]
 fn tables_name_modules_that_exist() {
-    for package in [PROGRAM, DATAPATH] {
+    for package in [PROGRAM, HOST, DATAPATH] {
         let missing = missing_modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join(package));
         assert!(missing.is_empty(), "{}", missing.join("\n"));
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use udpbench::term::duration;
+use udpbench::text::duration;
 
 use super::datagram::Datagram;
 use super::numbers::Numbers;

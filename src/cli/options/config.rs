@@ -13,7 +13,8 @@ use crate::cli::{self, Cli, RunArgs};
 use crate::error::UsageError;
 use crate::results::baselines;
 use crate::sys::files::{self, Kind};
-use crate::term::{escape, nearest, text_file};
+use crate::term::escape;
+use crate::text::{nearest, text_file};
 
 /// File in the working directory that is read without `--config`.
 const DEFAULT: &str = "udpbench.toml";

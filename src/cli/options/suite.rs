@@ -20,7 +20,7 @@ use crate::experiment::find::Record;
 use crate::experiment::suite::{Suite, Sweep};
 use crate::plan::Plan;
 use crate::results::log::Log;
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 
 /// Returns the options of a suite's sweep whose files are in `directory`. Typed options override the suite's. If the
 /// raw samples exist, the sweep is to be resumed.

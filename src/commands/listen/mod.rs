@@ -30,7 +30,7 @@ use crate::listen::row::Row;
 use crate::listen::table::Shown;
 use crate::results::export::to_stdout;
 use crate::sys::interrupt::Interrupt;
-use crate::term::duration;
+use crate::text::duration;
 use crate::workload::listening::{self, ListenEnd, ListenOptions, WindowPipe};
 
 /// Time after which the kernel stamps arrivals: it begins a moment after the request.

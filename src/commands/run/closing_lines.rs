@@ -10,8 +10,8 @@ use crate::plan::Until;
 use crate::results::export::table;
 use crate::results::log::Header;
 use crate::results::row::{EndedBy, Row, Status};
-use crate::term::digits::counted;
 use crate::term::fold;
+use crate::text::digits::counted;
 use crate::verdict::quality::Quality;
 use crate::verdict::rank::Answer;
 

@@ -6,8 +6,8 @@ use crate::commands::session::outputs::Outputs;
 use crate::data::{Buffer, Workload};
 use crate::results::command_line::CommandLine;
 use crate::results::log::Header;
-use crate::term::duration;
 use crate::term::shell;
+use crate::text::duration;
 use crate::verdict::quality::Fix;
 
 /// Fewest rounds whose intervals cover 95 %.

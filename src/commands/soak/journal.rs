@@ -5,8 +5,8 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::results::log::LogWriter;
-use crate::term::digits::counted;
 use crate::term::shell;
+use crate::text::digits::counted;
 
 /// Bytes that wait for room, at most: a day of a soak with few events.
 const MOST_WAITING: usize = 8 << 20;

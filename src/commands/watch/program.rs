@@ -211,7 +211,8 @@ fn time_now() -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::net::SocketAddr;
 
     use super::*;
     use crate::host::program::SocketSeen;
@@ -225,9 +226,17 @@ mod tests {
 
     fn socket(queued_bytes: u32, buffer_bytes: Option<u32>) -> SocketSeen {
         SocketSeen {
+            local: SocketAddr::from(([0; 4], 7)),
+            ipv6_only: false,
+            is_connected: false,
+            device: 0,
             queued_bytes,
+            least_queued_bytes: 0,
             buffer_bytes,
-            ..SocketSeen::unseen()
+            drops: 0,
+            looks: 10,
+            full_looks: 0,
+            owners: BTreeSet::new(),
         }
     }
 

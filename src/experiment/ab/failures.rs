@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::record::Measured;
 use super::{Record, Side};
 use crate::results::row::Failure;
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 use crate::verdict::judge::{Obstacle, Verdict};
 
 /// Rounds in which one side has to fail, and the other must not, until the side is the reason and not chance. If every

@@ -8,7 +8,7 @@ use crate::host::tuning::{Setting, Tunings};
 use crate::plan::{Plan, Settings, Wire};
 use crate::results::log::{Event, Kind, Run, Side};
 use crate::results::row::Environment;
-use crate::term::duration::ns;
+use crate::text::duration::ns;
 
 /// Highest number of rounds that can be asked for.
 pub const MOST_ROUNDS: u32 = 1000;

@@ -13,7 +13,7 @@ use super::mlr::Found;
 use super::place::TrialOutcome;
 use crate::data::{Arrivals, Case, EngineProperties, Rate, Sample};
 use crate::results::row::pacing::{burst, by_chance};
-use crate::term::duration::ns;
+use crate::text::duration::ns;
 
 /// Question of a search for trains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

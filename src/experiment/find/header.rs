@@ -9,7 +9,7 @@ use super::{axis, burst, lossless};
 use crate::plan::{Plan, Settings, Wire};
 use crate::results::log::{Event, Kind, Run};
 use crate::results::row::Environment;
-use crate::term::duration::ns;
+use crate::text::duration::ns;
 
 /// Question of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use super::loads::{Goal, TrialLoss};
 use super::mlr::{Found, Mlr, TrialRequest};
 use super::place::TrialOutcome;
 use super::steady::{CpuTimes, wanders};
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 
 /// Largest relative distance from the sustainable load at which the work per datagram is nearly the same.
 const NEAR: f64 = 0.1;

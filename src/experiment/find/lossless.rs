@@ -12,7 +12,7 @@ use super::place::TrialOutcome;
 use super::steady::CpuTimes;
 use crate::data::{Case, EngineProperties, Rate, Sample};
 use crate::results::row::pacing::by_chance;
-use crate::term::duration::ns;
+use crate::text::duration::ns;
 
 /// Question of a search for rates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

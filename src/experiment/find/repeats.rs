@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::load_search::Doubt;
-use crate::term::digits::counted_with_verb;
+use crate::text::digits::counted_with_verb;
 
 /// One in this many trials that other programs disturbed is enough for a doubt.
 const ONE_IN: u64 = 4;

@@ -15,10 +15,31 @@ pub use self::table::{draw, sources, table};
 use crate::error::UsageError;
 use crate::results::row::Row;
 use crate::stats::Estimate;
-use crate::term::nearest;
+use crate::text::nearest;
 
 /// Suites of this build in alphabetical order: the name of the file, and its text.
-static TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
+static TEXTS: &[(&str, &str)] = &[
+    ("board", include_str!("../../../suites/board.toml")),
+    (
+        "good-and-bad-server",
+        include_str!("../../../suites/good-and-bad-server.toml"),
+    ),
+    ("languages", include_str!("../../../suites/languages.toml")),
+    (
+        "message-io",
+        include_str!("../../../suites/message-io.toml"),
+    ),
+    (
+        "network-socket-performance",
+        include_str!("../../../suites/network-socket-performance.toml"),
+    ),
+    (
+        "rust-socket-benchmark",
+        include_str!("../../../suites/rust-socket-benchmark.toml"),
+    ),
+    ("sockbench", include_str!("../../../suites/sockbench.toml")),
+    ("wire", include_str!("../../../suites/wire.toml")),
+];
 
 /// Sweeps and searches that answer one question together.
 #[derive(Clone, Debug, Deserialize)]

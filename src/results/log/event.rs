@@ -9,7 +9,7 @@ use super::counts;
 use crate::data::{Case, Sample};
 use crate::results::row::{BlockWarning, EndedBy, Failure};
 use crate::sys::power::IdlePower;
-use crate::term::duration::ns;
+use crate::text::duration::ns;
 
 /// A line of a log other than the first.
 #[derive(Clone, Debug, Serialize, Deserialize)]

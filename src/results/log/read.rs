@@ -11,7 +11,8 @@ use super::line::{Chain, object};
 use super::{FORMAT, Header, Kind, Run};
 use crate::error::UsageError;
 use crate::sys::files::{self, Kind as FileKind};
-use crate::term::{escape, shell, text_file};
+use crate::term::{escape, shell};
+use crate::text::text_file;
 
 /// Content of a log: its first line, which describes the task, and its events. The default is the log of a sweep.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::host::check::Problem;
 use crate::host::facts::{CpufreqPolicy, Host};
 use crate::sys::cpu_speed::CpuSpeed;
-use crate::term::cpu_list;
+use crate::text::cpu_list;
 
 /// Facts that all rows of a run share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

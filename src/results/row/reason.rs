@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::refusals::Refusals;
 use super::warning::calls_failed;
 use crate::host::tuning::Difference;
-use crate::term::digits::counted;
 use crate::term::escape;
-use crate::term::sentences::sentences;
+use crate::text::digits::counted;
+use crate::text::sentences;
 
 /// Reason why a row is not `ok`.
 #[derive(Clone, Debug, Default, PartialEq)]

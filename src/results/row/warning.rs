@@ -6,9 +6,9 @@ use super::refusals::Refusals;
 use crate::data::Verified;
 use crate::host::check::{Problem, Unfit};
 use crate::plan::PlanWarning;
-use crate::term::digits::{counted, counted_with_verb};
 use crate::term::escape;
-use crate::term::sentences::sentences;
+use crate::text::digits::{counted, counted_with_verb};
+use crate::text::sentences;
 
 /// Warning about a row.
 #[derive(Clone, Debug, PartialEq)]

@@ -19,8 +19,8 @@ use super::put_back::put_back;
 use crate::host::tuning::Setting;
 use crate::sys::files::Root;
 use crate::sys::interrupt;
-use crate::term::duration::ns;
 use crate::term::json;
+use crate::text::duration::ns;
 
 /// Message in either direction: the watchdog remembers the settings, or all of them were put back.
 pub(super) const DONE: &[u8] = b"\n";

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::results::row::Row;
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 use crate::verdict::judge::Obstacle;
 
 /// Returns why two rows of one case must not be compared, or `None`.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Comparison;
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 use crate::verdict::judge::percent::percent;
 use crate::verdict::judge::{Obstacle, Verdict};
 

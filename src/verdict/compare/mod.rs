@@ -23,7 +23,7 @@ use self::sweeps::{Measured, Sweeps};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 use crate::stats;
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 use crate::verdict::judge::{
     Answer, By, Case, Judgement, Obstacle, Question, Verdict, judge, parts,
 };

@@ -1,9 +1,9 @@
 //! Reasons why a change is not judged, or why a case is broken.
 
 use crate::results::row::Failure;
-use crate::term::digits::counted;
 use crate::term::escape;
-use crate::term::sentences::sentences;
+use crate::text::digits::counted;
+use crate::text::sentences;
 
 sentences! {
     /// Reason of a verdict.

@@ -6,8 +6,8 @@ use anstyle::{AnsiColor, Style};
 
 use super::percent::{estimate, interval};
 use super::{Answer, By, Case, Change, Judgement, Obstacle, Part, Verdict};
-use crate::term::digits::counted;
 use crate::term::table::{Columns, Table};
+use crate::text::digits::counted;
 
 /// Selection of the results that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use super::measure::Measure;
-use crate::term::digits::signed;
 use crate::term::table::{Columns, Table};
+use crate::text::digits::signed;
 
 /// The best engine of a technique except std, with its gains and losses under some conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]

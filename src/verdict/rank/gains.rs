@@ -7,7 +7,7 @@ use super::gain::{Gain, ThanStd};
 use super::measure::{By, Measure, Unit};
 use super::technique::Technique;
 use super::{Averaged, BoardRanking, Conditions, RankedEngine, Standing};
-use crate::term::digits::interval_text;
+use crate::text::digits::interval_text;
 
 /// Largest number of conditions with a line each. Beyond it, one line has the lowest and the highest value.
 const MOST_CONDITIONS: usize = 3;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::eligible::{self, EligibleRows};
 use super::measure::{Measure, Unit};
 use crate::results::row::Row;
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 
 pub(super) fn of(eligible: &EligibleRows) -> Vec<String> {
     let left_out = eligible.left_out.iter();

@@ -6,9 +6,9 @@ use super::averaged::Averaged;
 use super::estimate::Reading;
 use super::measure::{By, Measure, Unit};
 use super::{Asked, BoardRanking, RankedEngine, Ranking, RowGroup, Standing};
-use crate::term::digits::{counted, decimals, decimals_without_interval};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
+use crate::text::digits::{counted, decimals, decimals_without_interval};
 
 /// Selection of the parts of a ranking to show.
 #[derive(Clone, Copy, Debug)]

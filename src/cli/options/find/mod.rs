@@ -25,7 +25,7 @@ use crate::experiment::find::header::{Header, Question};
 use crate::experiment::find::lossless::LosslessQuestion;
 use crate::results::log::Run;
 use crate::results::row::Environment;
-use crate::term::duration;
+use crate::text::duration;
 
 /// Default time limit of a case.
 const MAX_CASE_TIME: Duration = Duration::from_secs(300);

@@ -13,9 +13,9 @@ use crate::listen::log::{Silence, SilentSource};
 use crate::listen::row::{time_of_day, utc};
 use crate::listen::summary::quiet_end_text;
 use crate::results::export::table::number;
-use crate::term::digits::counted;
-use crate::term::duration;
 use crate::term::fold;
+use crate::text::digits::counted;
+use crate::text::duration;
 
 /// Width of the labels in columns.
 const LABEL: usize = 10;

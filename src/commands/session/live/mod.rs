@@ -11,7 +11,7 @@ pub(crate) use self::glyphs::Glyphs;
 pub(crate) use self::screen::Screen;
 use crate::data::{BlockKey, Case, Sample};
 use crate::stats::{self, Estimate};
-use crate::term::digits::{interval_text, signed};
+use crate::text::digits::{interval_text, signed};
 
 /// Speeds measured so far.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use self::rounds::Rounds;
 use self::steps::Steps;
 use super::Next;
 use crate::data::{Batch, Case, Sample};
-use crate::term::duration::ns;
+use crate::text::duration::ns;
 use crate::verdict::judge::By;
 
 pub use self::finding::{Change, Finding, IdleShare};

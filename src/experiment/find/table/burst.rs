@@ -4,8 +4,8 @@ use super::super::buffer_capacity::buffer_capacity;
 use super::super::burst::{Burst, BurstQuestion};
 use super::super::{Record, Search, Searched};
 use super::{bounds_so_far, mark, or_dash, searched};
-use crate::term::duration;
 use crate::term::table::{Columns, Table};
+use crate::text::duration;
 
 pub(super) fn table(record: &Record) -> Table {
     let names = record.names();

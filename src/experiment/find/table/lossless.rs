@@ -8,8 +8,8 @@ use super::super::{Record, Search, Searched};
 use super::quality::{self, Quality};
 use super::{bounds_so_far, labelled, mark, or_dash, searched};
 use crate::results::command_line::CommandLine;
-use crate::term::duration;
 use crate::term::table::{Columns, Table};
+use crate::text::duration;
 
 pub(super) fn table(record: &Record) -> Table {
     let names = record.names();

@@ -7,9 +7,9 @@ use super::mlr::Found as Bounds;
 use super::names::Names;
 use super::repeats::Repeats;
 use super::{Record, Search, Searched};
-use crate::term::digits::counted;
 use crate::term::fold;
 use crate::term::table::Table;
+use crate::text::digits::counted;
 
 mod axis;
 mod burst;

@@ -11,7 +11,7 @@ use super::super::{Record, Searched};
 use super::{labelled, searched};
 use crate::is_debug;
 use crate::results::command_line::CommandLine;
-use crate::term::duration;
+use crate::text::duration;
 
 /// Half of an interval's width, in percent of the rate, up to which its quality is `good`.
 const GOOD_PCT: f64 = 3.0;

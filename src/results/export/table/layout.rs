@@ -2,8 +2,8 @@
 
 use crate::data::Workload;
 use crate::results::row::{Row, Status};
-use crate::term::digits::{self, decimals, decimals_without_interval};
 use crate::term::table::Columns;
+use crate::text::digits::{self, decimals, decimals_without_interval};
 
 /// Function that returns an estimate and the lower and upper bound of its interval.
 type Interval = fn(&Row) -> [Option<f64>; 3];

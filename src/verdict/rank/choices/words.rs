@@ -6,7 +6,7 @@ use super::{
 };
 use crate::data::EngineName;
 use crate::results::row::Network;
-use crate::term::digits::counted;
+use crate::text::digits::counted;
 use crate::verdict::quality::LOSSY_PCT;
 use crate::verdict::rank::estimate::Reading;
 use crate::verdict::rank::limit::{self, Reached};

@@ -1,0 +1,122 @@
+//! Chooses the profile of a host: detected, or given by `--board`.
+
+use std::path::Path;
+
+use super::{Board, all, find};
+use crate::error::UsageError;
+use crate::facts::Host;
+use crate::sys::files::{self, Kind};
+use crate::text::text_file;
+
+/// The profile that a run uses, and the reason for its choice.
+#[derive(Clone, Debug)]
+pub struct ChosenBoard {
+    /// The profile.
+    pub board: Board,
+    /// Reason for the choice, as a sentence.
+    pub reason: String,
+    /// True if the user chose the profile. It may be that of another machine.
+    pub by_user: bool,
+}
+
+impl ChosenBoard {
+    /// Describes the machine: by the title of the profile, after the model if the user chose the profile.
+    pub fn machine(&self, host: &Host) -> String {
+        let title = &self.board.title;
+        if !self.by_user {
+            return title.clone();
+        }
+        let model = host.model.as_deref().unwrap_or("this machine");
+        format!("{model}, with the profile of {title}")
+    }
+}
+
+/// Finds the profile of `host`: an entry of `compatible`, most specific first; else `model`; else `generic`.
+///
+/// `compatible` comes first because firmware and vendor kernels rewrite `model` (Raspberry Pi's own documentation,
+/// `revision-codes.adoc`, advises the same).
+///
+/// # Errors
+/// Fails if a profile of this build is malformed, as [`all`] does.
+pub fn detect(host: &Host) -> Result<ChosenBoard, UsageError> {
+    Ok(detect_among(all()?, host))
+}
+
+/// Finds the profile of `host` among `boards`. If nothing fits, it is the first one: callers put `generic` there.
+///
+/// # Panics
+/// Panics if `boards` is empty.
+pub fn detect_among(mut boards: Vec<Board>, host: &Host) -> ChosenBoard {
+    let (index, reason) = by_compatible(host, &boards)
+        .or_else(|| by_model(host, &boards))
+        .unwrap_or_else(|| (0, nothing_fits(host)));
+    ChosenBoard {
+        board: boards.swap_remove(index),
+        reason,
+        by_user: false,
+    }
+}
+
+fn by_compatible(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
+    host.compatible.iter().find_map(|entry| {
+        let is_for = |board: &Board| board.detect.compatible.contains(entry);
+        let index = boards.iter().position(is_for)?;
+        Some((index, format!("the device tree is compatible with {entry}")))
+    })
+}
+
+fn by_model(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
+    let model = host.model.as_deref()?;
+    let name = without_revision(model);
+    let is_for = |board: &Board| board.detect.model.iter().any(|model| model == name);
+    let index = boards.iter().position(is_for)?;
+    Some((index, format!("the model is {model}")))
+}
+
+/// Returns a model without its revision: the Raspberry Pi's firmware appends one, such as `Rev 1.4`. Compare the rest
+/// as a whole: `Pine64` is a prefix of `Pine64+` and `Pine64 RockPro64`, `Orange Pi 5` one of four other boards'
+/// models.
+pub(super) fn without_revision(model: &str) -> &str {
+    model.split_once(" Rev ").map_or(model, |(name, _)| name)
+}
+
+fn nothing_fits(host: &Host) -> String {
+    match (host.compatible.first(), &host.model) {
+        (Some(compatible), _) => format!("no profile for {compatible}"),
+        (None, Some(model)) => format!("no profile for {model}"),
+        (None, None) => {
+            "no device tree, no DMI product name and no model in /proc/cpuinfo".to_owned()
+        }
+    }
+}
+
+/// Returns the profile that `--board` names.
+///
+/// # Errors
+/// Fails if the name is unknown, the file is unreadable, or the profile is malformed (with its line).
+pub fn choose(choice: &str, host: &Host) -> Result<ChosenBoard, UsageError> {
+    if choice == "auto" {
+        return detect(host);
+    }
+    let reason = format!("--board {choice}");
+    let is_path = choice.contains('/') || has_toml_extension(choice);
+    let board = if is_path {
+        let bytes = files::read_whole(Path::new(choice), Kind::File).map_err(|error| {
+            UsageError::flag("--board", choice, format!("cannot read it: {error}"))
+        })?;
+        Board::parse(&text_file::decode(choice, &bytes)?, choice)?
+    } else {
+        find("--board", choice, ", a path to a TOML file, or auto")?
+    };
+    Ok(ChosenBoard {
+        board,
+        reason,
+        by_user: true,
+    })
+}
+
+fn has_toml_extension(choice: &str) -> bool {
+    Path::new(choice)
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}

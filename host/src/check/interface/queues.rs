@@ -1,0 +1,150 @@
+//! Checks queues, rings, interrupts and buffers.
+
+use super::super::network;
+use super::{Finding, Subject};
+use crate::data::Threads;
+use crate::facts::Interface;
+use crate::text::cpu_list;
+
+pub(super) fn findings(interface: &Interface, subject: &Subject) -> Vec<Finding> {
+    let all = [
+        unsteered(interface, subject),
+        interrupted(interface, subject),
+        held_back(interface),
+        small_rings(interface),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Finds transmit queues without XPS. Several flows starve on a Pi 4 (README of OB-UDPST): the kernel hashes them to
+/// queues that the driver serves unequally.
+fn unsteered(interface: &Interface, subject: &Subject) -> Option<Finding> {
+    let (name, queues) = (&interface.name, interface.tx_queues);
+    let is_off = interface.xps_cpus.as_ref().is_some_and(Vec::is_empty);
+    let cpus: Vec<usize> = subject.host.cpus.iter().map(|cpu| cpu.id).collect();
+    (queues > 1 && is_off && !cpus.is_empty()).then(|| {
+        Finding::note(
+            format!("{name} has {queues} transmit queues, and XPS gives none of them a CPU"),
+            "flows are hashed to queues, several to one of them, and some starve",
+            steering(name, queues, &cpus),
+        )
+    })
+}
+
+/// Returns a command for each queue that gets CPUs. Names only CPUs below 32, as larger masks have commas (kernel doc
+/// networking/scaling).
+fn steering(name: &str, queues: usize, cpus: &[usize]) -> String {
+    let line = |queue: usize| {
+        let own = cpus.iter().skip(queue).step_by(queues);
+        let mask = own
+            .filter(|cpu| **cpu < 32)
+            .fold(0_u32, |mask, cpu| mask | 1 << cpu);
+        (mask != 0).then(|| {
+            format!("echo {mask:x} | sudo tee /sys/class/net/{name}/queues/tx-{queue}/xps_cpus")
+        })
+    };
+    (0..queues).filter_map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Finds interrupts on the CPU of a bench thread: interrupt, softirq and thread take turns on it
+/// (Raspberry-Pi-OS-64bit #182, #6898).
+fn interrupted(interface: &Interface, subject: &Subject) -> Option<Finding> {
+    let name = &interface.name;
+    let nic = subject.host.nics.iter().find(|nic| nic.name == *name);
+    // The check for loopback has a finding for this already.
+    if nic.is_some_and(|nic| network::interrupts(subject, nic).is_some()) {
+        return None;
+    }
+    let has_own = |cpu: &usize| !interface.irq_cpus.contains(cpu);
+    // If threads use every CPU, one of them shares the interrupt's.
+    let counts = subject.board.defaults.threads.iter();
+    let used = counts.map(|&threads| wire_cpus(subject, threads));
+    let mut fewer = used.filter(|used| used.len() < subject.host.cpus.len());
+    let used = fewer.find(|used| !used.iter().all(has_own))?;
+    let mut cpus = subject.host.cpus.iter().map(|cpu| cpu.id);
+    let free = cpus.find(|cpu| !used.contains(cpu))?;
+    let irqs: Vec<String> = interface.irqs.iter().map(ToString::to_string).collect();
+    Some(Finding::note(
+        format!(
+            "{name} interrupts CPU {}, where a thread of runs between two hosts is pinned",
+            cpu_list::join(&interface.irq_cpus, ",")
+        ),
+        "the kernel and the program take turns on it; irqbalance undoes the fix",
+        format!(
+            "for irq in {}; do echo {free} | sudo tee /proc/irq/$irq/smp_affinity_list; done",
+            irqs.join(" ")
+        ),
+    ))
+}
+
+/// Returns the CPUs of this many threads whose peers are on another host.
+fn wire_cpus(subject: &Subject, threads: Threads) -> Vec<usize> {
+    if let Some(cpus) = subject.board.one_sided_cpus(threads) {
+        return cpus.to_vec();
+    }
+    let placed = subject.board.placement(threads, subject.host).ok();
+    let cpus = placed.iter().flat_map(|placed| placed.placement.cpus());
+    cpus.flatten().collect()
+}
+
+/// Finds interrupts or GRO that hold packets back (r8168 #68).
+fn held_back(interface: &Interface) -> Option<Finding> {
+    let name = &interface.name;
+    // With `rx_frames` = 1, one packet causes an interrupt, whatever the time.
+    let held = interface.coalescing.filter(|held| held.rx_frames != 1);
+    let usecs = held.map_or(0, |held| held.rx_usecs);
+    let is_polled = interface
+        .napi_defer_hard_irqs
+        .is_some_and(|times| times > 0);
+    let polled_ns = interface.gro_flush_timeout_ns.filter(|_| is_polled);
+    let polled_us = polled_ns.unwrap_or(0) / 1000;
+    let floor = u64::from(usecs) + polled_us;
+    let adapts = held.is_some_and(|held| held.adapts_rx);
+    let mut fixes = Vec::new();
+    if usecs > 0 {
+        let adaptive = if adapts { "adaptive-rx off " } else { "" };
+        fixes.push(format!("sudo ethtool -C {name} {adaptive}rx-usecs 0"));
+    }
+    if polled_us > 0 {
+        fixes.push(format!(
+            "echo 0 | sudo tee /sys/class/net/{name}/napi_defer_hard_irqs"
+        ));
+    }
+    (floor > 0).then(|| {
+        Finding::note(
+            format!("{name} holds packets back: a latency floor of up to {floor} us"),
+            "fewer interrupts, higher throughput, and every lone packet waits that long",
+            format!("none for throughput; for latency:\n{}", fixes.join("\n")),
+        )
+    })
+}
+
+/// Finds rings below their largest size. Senders in bursts need them (moonlight-embedded #315, moonlight-qt #724).
+fn small_rings(interface: &Interface) -> Option<Finding> {
+    let name = &interface.name;
+    let rings = interface.rings?;
+    (rings.rx < rings.rx_max || rings.tx < rings.tx_max).then(|| {
+        Finding::note(
+            format!(
+                "the rings of {name} have {} and {} descriptors of {} and {} (rx, tx)",
+                rings.rx, rings.tx, rings.rx_max, rings.tx_max
+            ),
+            "a burst that is longer than the ring is lost before the kernel sees it",
+            format!(
+                "sudo ethtool -G {name} rx {} tx {}",
+                rings.rx_max, rings.tx_max
+            ),
+        )
+    })
+}
+
+/// Finds a raised buffer limit that nobody uses: the limit alone does nothing (librealsense #14928, ouster-ros #247).
+pub(super) fn unused_rmem_max(subject: &Subject) -> Option<Finding> {
+    let asked = u64::from(subject.rcvbuf_bytes);
+    let most = subject.host.rmem_max.filter(|&most| most > asked)?;
+    Some(Finding::note(
+        format!("net.core.rmem_max allows {most} B of receive buffer, and {asked} are asked for"),
+        "the limit changes nothing by itself: a socket has what its program asks for (SO_RCVBUF)",
+        format!("--rcvbuf {most}, if that is what is to be measured"),
+    ))
+}

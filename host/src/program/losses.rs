@@ -1,0 +1,332 @@
+//! Words for the places where the kernel lost datagrams, and the cause of a socket's drops.
+
+use std::iter;
+
+use nix::sys::utsname::uname;
+
+use super::Interval;
+use crate::check::{Finding, Unfit};
+use crate::sys::loss_counters::{Loss, LossCounters};
+use crate::sys::loss_places::{Layer, LossPlace, PLACES};
+use crate::text::digits::counted;
+
+/// Drops of the watched sockets for one cause. Sockets of other programs move the same counters: the number is from
+/// `least` to `most`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// Place in the table, of the socket's layer. `None`: no counter of the kernel moved with the drops.
+    pub place: Option<&'static LossPlace>,
+    /// Drops that no other cause explains.
+    pub least: u64,
+    /// Drops that this cause may explain.
+    pub most: u64,
+}
+
+impl Cause {
+    /// Returns whether the receive buffer was full.
+    pub fn is_full(&self) -> bool {
+        self.place.is_some_and(LossPlace::is_full)
+    }
+
+    /// Returns the number in words.
+    pub fn datagrams(&self) -> String {
+        let most = of("datagram", self.most);
+        if self.least == self.most {
+            most
+        } else {
+            format!("up to {most}")
+        }
+    }
+}
+
+/// Returns the causes of the drops of the watched sockets. `dropping` are the windows in which they dropped something.
+pub fn causes(seen: &Interval, dropping: &Interval) -> Vec<Cause> {
+    let (mut of_all, mut drops) = (of_sockets(dropping), dropping.socket_drops);
+    let sum = |counts: &[(_, u64)]| counts.iter().map(|(_, count)| count).sum::<u64>();
+    if sum(&of_all) < drops {
+        // A drop and its counter may be on both sides of the edge of a window.
+        (of_all, drops) = (of_sockets(seen), seen.socket_drops);
+    }
+    let all = sum(&of_all);
+    let known = of_all.into_iter().map(|(place, count)| Cause {
+        place: Some(place),
+        least: drops.saturating_sub(all - count).min(count),
+        most: count.min(drops),
+    });
+    let unknown = drops.saturating_sub(all);
+    let by_reason = by_reason(seen, unknown);
+    let causes = known.chain(by_reason);
+    causes.filter(|cause| cause.most > 0).collect()
+}
+
+/// Returns the causes of drops that no counter explains, by the reasons of the whole machine: Linux 6.18 has no counter
+/// for those without memory.
+fn by_reason(seen: &Interval, unknown: u64) -> Vec<Cause> {
+    let places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
+    let beyond = places.map(|place| {
+        let reasons = place.reasons.iter();
+        let reasons = reasons.filter_map(|reason| seen.lost.reasons.get(*reason));
+        let counted = seen.lost.loss(place).map_or(0, |loss| loss.packets);
+        (place, reasons.sum::<u64>().saturating_sub(counted))
+    });
+    let beyond: Vec<_> = beyond.filter(|(_, packets)| *packets > 0).collect();
+    let is_only = beyond.len() < 2;
+    let cause = |(place, packets): (&'static LossPlace, u64)| Cause {
+        place: Some(place),
+        least: if is_only { packets.min(unknown) } else { 0 },
+        most: packets.min(unknown),
+    };
+    let causes: Vec<Cause> = beyond.into_iter().map(cause).collect();
+    let rest = unknown.saturating_sub(causes.iter().map(|cause| cause.most).sum());
+    let rest = Cause {
+        place: None,
+        least: rest,
+        most: rest,
+    };
+    causes.into_iter().chain(iter::once(rest)).collect()
+}
+
+fn of_sockets(interval: &Interval) -> Vec<(&'static LossPlace, u64)> {
+    let places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
+    let losses = places.filter_map(|place| interval.lost.loss(place));
+    losses.map(|loss| (loss.place, loss.packets)).collect()
+}
+
+/// Returns the finding about a cause other than a full buffer.
+pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
+    let drops = cause.datagrams();
+    let Some(place) = cause.place else {
+        return Finding::invalid(
+            lost(format!(
+                "{drops} dropped at its sockets, and no counter of the kernel says why"
+            )),
+            "it is no full buffer. Linux 6.18 does not count what it drops without memory (net.ipv4.udp_mem); root \
+             sees the reason",
+            "sysctl net.ipv4.udp_mem; grep UDP /proc/net/sockstat",
+        );
+    };
+    let by_reasons = place.reasons.join(", ");
+    let loss = interval.lost.loss(place);
+    let by = loss.as_ref().map_or(by_reasons, by);
+    let loss = loss.unwrap_or_else(|| Loss {
+        place,
+        packets: cause.most,
+        by: Vec::new(),
+        interface: interval.lost.busiest_interface(),
+    });
+    Finding::invalid(
+        lost(format!(
+            "{}: {drops} dropped at its sockets ({by})",
+            place.what
+        )),
+        place.why,
+        next(&loss),
+    )
+}
+
+/// Returns what was lost before the watched sockets, by place, and what sockets of other programs lost for causes that
+/// may concern these as well.
+pub fn elsewhere(seen: &Interval, causes: &[Cause]) -> Vec<Loss> {
+    let own = |loss: &Loss| {
+        let of_it = causes.iter().find(|cause| cause.place == Some(loss.place));
+        of_it.map_or(0, |cause| cause.most)
+    };
+    let is_elsewhere = |loss: &Loss| match loss.place.layer {
+        Layer::Out => false,
+        Layer::Socket if loss.place.is_full() => false,
+        // Both are read one after the other.
+        _ => loss.packets.saturating_sub(own(loss)) > own(loss) / 100,
+    };
+    let mut losses = seen.lost.losses();
+    losses.retain(is_elsewhere);
+    for loss in &mut losses {
+        loss.packets -= own(loss);
+    }
+    losses
+}
+
+/// Returns the finding about a loss before the watched sockets.
+pub fn loss_finding(loss: &Loss) -> Finding {
+    let seen = format!(
+        "{}: {} dropped ({})",
+        loss.place.what,
+        of("packet", loss.packets),
+        by(loss)
+    );
+    let is_sure = loss.place.layer <= Layer::Backlog && !loss.place.is_common;
+    if is_sure {
+        Finding::invalid(lost(seen), loss.place.why, next(loss))
+    } else {
+        Finding::note(seen, loss.place.why, next(loss))
+    }
+}
+
+pub(super) fn lost(how: String) -> Unfit {
+    Unfit::ProgramLoses { how }
+}
+
+/// Returns the places in few words, such as `reverse path filter 500, closed UDP ports 3`.
+pub fn list(losses: &[Loss]) -> String {
+    let each = losses
+        .iter()
+        .map(|loss| format!("{} {}", loss.place.what, loss.packets));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns what happened to interfaces of this host, each with its next step. `growth` is that of the counters.
+pub fn links(growth: &LossCounters) -> Vec<(String, String)> {
+    let of_each = growth.links.iter().filter(|(_, times)| **times > 0);
+    let happened = of_each.filter_map(|(name, times)| {
+        let (interface, counter) = name.split_once(' ')?;
+        let set_down = format!("{interface} set_down");
+        match counter {
+            "set_down" => Some((
+                format!("{interface} was set down here"),
+                "who does that: journalctl -b -u NetworkManager -u systemd-networkd".to_owned(),
+            )),
+            // It takes the carrier as well.
+            _ if growth.links.get(&set_down).is_some_and(|it| *it > 0) => None,
+            _ => Some((
+                format!("{interface} had no link (carrier changes +{times})"),
+                format!("its cable, plugs, the other end; sudo dmesg; sudo ethtool {interface}"),
+            )),
+        }
+    });
+    happened.collect()
+}
+
+/// Returns which places cannot be looked at here, and why. `None`: all can.
+pub fn not_looked_at(interval: &Interval, no_reasons: Option<&str>) -> Option<String> {
+    let release = uname().map(|it| it.release().to_string_lossy().into_owned());
+    let release = release.unwrap_or_default();
+    let unseen = interval
+        .lost
+        .unseen()
+        .filter(|place| place.layer != Layer::Out);
+    let unseen: Vec<String> = unseen
+        .map(|place| {
+            if is_older(&release, place.since) {
+                format!("{} (since Linux {})", place.what, place.since)
+            } else {
+                place.what.to_owned()
+            }
+        })
+        .collect();
+    (!unseen.is_empty()).then(|| {
+        let why = no_reasons.map(|why| format!("; {why}"));
+        format!("{}{}", unseen.join(", "), why.unwrap_or_default())
+    })
+}
+
+/// Returns whether a kernel is older than a version, such as `5.19`.
+fn is_older(release: &str, version: &str) -> bool {
+    let numbers = |text: &str| -> Vec<u32> {
+        let parts = text.split(['.', '-']).map(|part| part.parse().ok());
+        parts.map_while(|part| part).collect()
+    };
+    let release = numbers(release);
+    !release.is_empty() && release < numbers(version)
+}
+
+fn by(loss: &Loss) -> String {
+    let only_reasons = loss
+        .by
+        .iter()
+        .all(|(name, _)| loss.place.reasons.contains(&&**name));
+    let each = loss
+        .by
+        .iter()
+        .map(|(name, count)| format!("{name} {count}"));
+    let whole = if only_reasons {
+        ", of the whole machine"
+    } else {
+        ""
+    };
+    each.collect::<Vec<_>>().join(", ") + whole
+}
+
+fn next(loss: &Loss) -> String {
+    let interface = match &*loss.interface {
+        "" => "lo",
+        name => name,
+    };
+    loss.place.next_at(interface)
+}
+
+fn of(noun: &str, count: u64) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_drop_reasons_a_firewall_behind_lost_fragments_is_said_not_to_be_looked_at() {
+        let counters = [
+            ("IpReasmReqds", 200),
+            ("IpReasmOKs", 0),
+            ("IpReasmFails", 0),
+        ];
+        let counters = counters.map(|(name, count)| (name.to_owned(), count));
+        let seen = Interval {
+            lost: LossCounters {
+                counters: counters.into(),
+                ..LossCounters::default()
+            },
+            ..Interval::default()
+        };
+        let lost = elsewhere(&seen, &[]);
+        assert_eq!(list(&lost), "fragments of which none became whole 200");
+        assert!(loss_finding(&lost[0]).why.contains("firewall"));
+        let unseen = not_looked_at(&seen, Some("root counts them")).expect("some");
+        assert!(unseen.contains("firewall (NETFILTER_DROP)"), "{unseen}");
+        assert!(unseen.ends_with("; root counts them"), "{unseen}");
+    }
+
+    #[test]
+    fn an_interface_that_was_set_down_is_no_pulled_cable() {
+        let growth = |counts: &[(&str, u64)]| LossCounters {
+            links: counts
+                .iter()
+                .map(|(name, count)| ((*name).to_owned(), *count))
+                .collect(),
+            ..LossCounters::default()
+        };
+        let said = |counts: &[(&str, u64)]| {
+            let said = links(&growth(counts)).into_iter();
+            said.map(|(what, next)| format!("{what}: {next}"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        assert_eq!(
+            said(&[("wan0 carrier_changes", 0), ("wan0 set_down", 0)]),
+            ""
+        );
+        let set_down = said(&[("wan0 carrier_changes", 2), ("wan0 set_down", 1)]);
+        assert!(
+            set_down.starts_with("wan0 was set down here: who does that"),
+            "{set_down}"
+        );
+        assert!(!set_down.contains("cable"), "{set_down}");
+        let pulled = said(&[("wan0 carrier_changes", 2), ("wan0 set_down", 0)]);
+        assert!(
+            pulled.starts_with("wan0 had no link (carrier changes +2): its cable"),
+            "{pulled}"
+        );
+    }
+
+    #[test]
+    fn a_kernel_is_older_by_its_numbers() {
+        for (release, version, expected) in [
+            ("5.10.160-rockchip", "5.19", true),
+            ("5.19.0", "5.19", false),
+            ("6.1.0-rpi7", "5.19", false),
+            ("4.9.337+", "4.20", true),
+            ("6.18.44", "", false),
+            ("", "5.19", false),
+        ] {
+            assert_eq!(is_older(release, version), expected, "{release} {version}");
+        }
+    }
+}
