@@ -254,7 +254,7 @@ fn engines_that_are_judged_nowhere_are_named_in_one_line() {
     let rows = |engines: &[&str]| engines.iter().map(|it| row(it, 0.9)).collect::<Vec<Row>>();
     let before = results("a", rows(&["std", "nix", "smol"]));
     let found = against(before.clone(), results("b", rows(&["nix"])));
-    let expected = "judged in no case: smol, std";
+    let expected = "judged in no case, as said above: smol, std";
     assert!(
         found.remarks.iter().any(|it| it == expected),
         "{:?}",
