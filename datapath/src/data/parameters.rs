@@ -99,7 +99,7 @@ macro_rules! parameters {
 
                 /// Transport: udp, unix-dgram, unix-stream, tcp [default: udp]
                 ///
-                /// framed-tcp and websocket are transports of the program examples/message-io only. docs/TRANSPORTS.md
+                /// framed-tcp and websocket are transports of the program examples/message-io only. docs/ENGINES.md
                 /// lists the engines of each
                 transport: optional $crate::data::Transport {
                     flag "--transport", heading "What", key "{}", usual [],

@@ -147,9 +147,9 @@ columns! {
     "Speed" {
         /// Datagrams sent per second, dropped ones included; never rank by it.
         sent_pps: Option<f64>, "1/s", Window, Paced, "no speed";
-        /// Datagrams sent when the next one was due as well; see PACING.md.
+        /// Datagrams sent when the next one was due as well; see WIRE.md.
         late_packets: Option<u64>, "", Window, Paced, "no `--rate`, `rr`";
-        /// Median time between two datagrams of a flow; see PACING.md.
+        /// Median time between two datagrams of a flow; see WIRE.md.
         gap_p50_us: Option<f64>, "us", Window, Never, "no `--rate`, `rr`, fewer than 2";
         /// 99th percentile of the time between two datagrams of a flow.
         gap_p99_us: Option<f64>, "us", Window, Paced, "no `--rate`, `rr`, fewer than 100";
@@ -251,7 +251,7 @@ columns! {
         reordered_packets: Option<u64>, "", Verify, Verify, "unchecked";
         /// Most positions by which a checked datagram came late (RFC 4737, 4.2.1).
         reordering_extent: Option<u64>, "", Verify, Never, "unchecked";
-        /// Interarrival jitter (RFC 3550, 6.4.1) of the flow with the most; see PACING.md.
+        /// Interarrival jitter (RFC 3550, 6.4.1) of the flow with the most; see WIRE.md.
         jitter_us: Option<f64>, "us", Verify, Never, "unchecked, below 20 B, fewer than 2";
         /// Checked datagrams that were shorter than sent, else correct; more than 0 is `failed`.
         truncated_packets: Option<u64>, "", Verify, Verify, "unchecked";

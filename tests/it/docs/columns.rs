@@ -42,7 +42,7 @@ fn the_page_about_the_columns_is_made_from_their_table() {
         if empty == "never" {
             empty = "";
         }
-        let doc = doc.replace("PACING.md", "[PACING.md](PACING.md)");
+        let doc = doc.replace("WIRE.md", "[WIRE.md](WIRE.md#fixed-rates)");
         let over = format!("{:?}", column.over).to_lowercase();
         let (unit, short) = (column.unit, in_words(column.short));
         let _ = writeln!(
