@@ -123,7 +123,7 @@
 // datagram passes, and all `unsafe` code. `host` is the package `udpbench-host`. The other modules, the package `udpbench`,
 // are not timed either.
 //
-// `docs/ARCHITECTURE.md` has the same table, and follows a datagram from an engine to a row. `CONTRIBUTING.md` has the
+// `docs/ARCHITECTURE.md` has this in short, and follows a datagram from an engine to a row. `CONTRIBUTING.md` has the
 // steps to a new engine, parameter, column or board.
 
 #![forbid(unsafe_code)]
