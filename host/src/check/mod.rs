@@ -3,11 +3,11 @@
 //! The command `check` prints all findings. The sweep prints the graver ones once and marks every row with them.
 
 mod interface;
-mod kernel;
 mod machine;
 mod network;
 mod power_and_heat;
 mod unfit;
+mod words;
 
 use std::fmt;
 
@@ -142,7 +142,6 @@ impl<'a> Subject<'a> {
         let all = [
             machine::findings(self),
             power_and_heat::findings(self),
-            kernel::findings(self),
             network::findings(self),
             interface::findings(self),
         ]
