@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::sys::files::{Root, parse_cpu_list};
+use crate::sys::files::Root;
 
 /// Returns the CPUs of the cpuset that this process is in: `cpuset.cpus.effective` (kernel doc admin-guide/cgroup-v2,
 /// "Cpuset Interface Files") of the nearest group that has it, or `cpuset.effective_cpus` of version 1
@@ -18,8 +18,7 @@ pub(super) fn cpuset(root: &Root) -> Option<Vec<usize>> {
             return None;
         };
         let mut directories = group.directories(hierarchy).into_iter();
-        let list = directories.find_map(|directory| root.text(directory.join(file)))?;
-        parse_cpu_list(&list).ok()
+        directories.find_map(|directory| root.cpu_list(directory.join(file)))
     });
     lists.find(|cpus| !cpus.is_empty())
 }

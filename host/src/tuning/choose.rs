@@ -4,10 +4,11 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LeftOut, Location, Name, Setting, Tuning, Tunings, mask};
+use super::{LeftOut, Location, Name, Setting, Tuning, Tunings};
 use crate::facts::{self, CpufreqPolicy, Host, Interface};
 use crate::sys::files::Root;
 use crate::sys::nic::{Changeable, Ethtool};
+use crate::text::cpu_mask as mask;
 
 /// A request for tunings to try, if the machine has them.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::list;
 use crate::facts::{Cpu, Host};
-use crate::sys::files::{Root, parse_cpu_list};
+use crate::sys::files::Root;
 
 /// The number of CPUs of the board, and the ones that this process may use.
 pub(super) struct Cpus<'a> {
@@ -15,12 +15,9 @@ pub(super) struct Cpus<'a> {
 
 impl<'a> Cpus<'a> {
     pub(super) fn read(host: &'a Host, root: &Root) -> Option<Self> {
-        let present = root.text("sys/devices/system/cpu/present");
-        let present = present
-            .and_then(|list| parse_cpu_list(&list).ok())
-            .unwrap_or_default();
+        let present = root.cpu_list("sys/devices/system/cpu/present");
         let usable = host.cpus.iter().map(|cpu| cpu.id);
-        let last = present.into_iter().chain(usable).max()?;
+        let last = present.into_iter().flatten().chain(usable).max()?;
         Some(Self {
             count: last + 1,
             usable: &host.cpus,

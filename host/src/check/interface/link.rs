@@ -34,18 +34,8 @@ fn wireless(interface: &Interface) -> Option<Finding> {
 }
 
 fn software(interface: &Interface) -> Option<Finding> {
-    let what = match interface.kind {
-        InterfaceKind::Hardware | InterfaceKind::Wireless => return None,
-        InterfaceKind::Loopback => "the loopback interface",
-        InterfaceKind::Veth => "one end of a pair of software (veth)",
-        InterfaceKind::Bridge => "a bridge",
-        InterfaceKind::Vlan => "a VLAN",
-        InterfaceKind::Bond => "a bond",
-        InterfaceKind::Macvlan => "a second interface of another one (macvlan, ipvlan)",
-        InterfaceKind::Dsa => "a port of a switch",
-        InterfaceKind::Tun => "a tunnel to a program (tun)",
-        InterfaceKind::Software => "software",
-    };
+    let is_wireless = interface.kind == InterfaceKind::Wireless;
+    let kind = interface.kind.word().filter(|_| !is_wireless)?;
     let below: Vec<&str> = interface.below.iter().map(|it| it.name.as_str()).collect();
     let fix = if !below.is_empty() {
         format!(
@@ -62,7 +52,7 @@ fn software(interface: &Interface) -> Option<Finding> {
     };
     let values: &[(&str, &dyn Display)] = &[
         ("interface", &interface.name),
-        ("what", &what),
+        ("kind", &kind),
         ("fix", &fix),
     ];
     Some(Finding::noted("software", values))

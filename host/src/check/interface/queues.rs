@@ -6,7 +6,7 @@ use super::super::network;
 use super::{Finding, Subject};
 use crate::data::Threads;
 use crate::facts::Interface;
-use crate::text::cpu_list;
+use crate::text::{cpu_list, cpu_mask};
 
 pub(super) fn findings(interface: &Interface, subject: &Subject) -> Vec<Finding> {
     let all = [
@@ -32,19 +32,15 @@ fn unsteered(interface: &Interface, subject: &Subject) -> Option<Finding> {
     (queues > 1 && is_off && !cpus.is_empty()).then(|| Finding::noted("unsteered", values))
 }
 
-/// Returns a command for each queue that gets CPUs. Names only CPUs below 32, as larger masks have commas (kernel doc
-/// networking/scaling).
+/// Returns a command for each queue that gets CPUs.
 fn steering(name: &str, queues: usize, cpus: &[usize]) -> String {
     let line = |queue: usize| {
-        let own = cpus.iter().skip(queue).step_by(queues);
-        let mask = own
-            .filter(|cpu| **cpu < 32)
-            .fold(0_u32, |mask, cpu| mask | 1 << cpu);
-        (mask != 0).then(|| {
-            format!("echo {mask:x} | sudo tee /sys/class/net/{name}/queues/tx-{queue}/xps_cpus")
-        })
+        let own: Vec<usize> = cpus.iter().copied().skip(queue).step_by(queues).collect();
+        let mask = cpu_mask::format(&own);
+        format!("echo {mask} | sudo tee /sys/class/net/{name}/queues/tx-{queue}/xps_cpus")
     };
-    (0..queues).filter_map(line).collect::<Vec<_>>().join("\n")
+    let with_cpus = queues.min(cpus.len());
+    (0..with_cpus).map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Finds interrupts on the CPU of a bench thread: interrupt, softirq and thread take turns on it
