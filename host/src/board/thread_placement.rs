@@ -59,15 +59,13 @@ impl Board {
         let reason = self
             .missing(placement.cpus().flatten(), host)
             .or_else(|| self.contradiction(host));
-        Ok(match reason {
-            Some(reason) => Placed {
-                placement: generic(),
-                fallback_reason: Some(format!("generic placement: {reason}")),
+        Ok(Placed {
+            placement: if reason.is_some() {
+                generic()
+            } else {
+                placement
             },
-            None => Placed {
-                placement,
-                fallback_reason: None,
-            },
+            fallback_reason: reason.map(|reason| format!("generic placement: {reason}")),
         })
     }
 

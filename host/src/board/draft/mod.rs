@@ -150,7 +150,7 @@ fn placement(host: &Host, all_usable: bool) -> String {
         );
     }
     text += "# With the peer on another machine. CPU 0 is left to the interrupt of the network interface.\n";
-    let order = wire_order(host);
+    let order = flat(&Placement::apart(host.cpus.len(), &host.cpus, &[0]));
     let wire = [1, 2, 4].into_iter().filter(|&count| count <= order.len());
     let wire = wire.map(|count| {
         format!(
@@ -170,24 +170,6 @@ fn thread_counts(cpus: usize) -> Vec<Threads> {
         .into_iter()
         .filter_map(|count| Threads::try_from(u16::try_from(count).ok()?).ok());
     threads.collect()
-}
-
-/// Returns the CPUs in the order of the computed placement, CPU 0 last.
-fn wire_order(host: &Host) -> Vec<usize> {
-    let one_each = u16::try_from(host.cpus.len())
-        .ok()
-        .and_then(|count| Threads::try_from(count).ok());
-    let Some(threads) = one_each else {
-        return Vec::new();
-    };
-    let Placement { senders, receivers } = Placement::generic(threads, &host.cpus);
-    let (senders, mut receivers) = (flat(&senders), flat(&receivers).into_iter());
-    let pairs = senders
-        .into_iter()
-        .flat_map(|sender| [Some(sender), receivers.next()]);
-    let (zero, mut order): (Vec<usize>, Vec<usize>) = pairs.flatten().partition(|&cpu| cpu == 0);
-    order.extend(zero);
-    order
 }
 
 fn flat(cpus: &[Option<usize>]) -> Vec<usize> {
