@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::interface::{Cause, cause};
 pub use self::unfit::{Problem, Unfit};
+pub(crate) use self::words::{Values, why_and_fix};
 use crate::board::Board;
 use crate::data::Buffer;
 use crate::facts::{self, Cpu, Host, Interface};

@@ -24,7 +24,7 @@ static TROUBLES: LazyLock<BTreeMap<String, Words>> =
     LazyLock::new(|| toml::from_str(include_str!("troubles.toml")).expect("tests read it"));
 
 /// Values for the words, by their names there.
-type Values<'a> = [(&'a str, &'a dyn Display)];
+pub(crate) type Values<'a> = [(&'a str, &'a dyn Display)];
 
 impl Finding {
     /// Returns the finding about a problem. Its words may name the problem's own data, and `values`.
@@ -44,11 +44,16 @@ impl Finding {
     }
 
     /// Returns the note about the trouble of this name.
-    pub(super) fn noted(name: &str, values: &Values) -> Self {
-        let words = &TROUBLES[name];
-        let [seen, why, fix] = [&words.seen, &words.why, &words.fix].map(|text| fill(text, values));
-        Self::note(seen, why, fix)
+    pub(crate) fn noted(name: &str, values: &Values) -> Self {
+        let (why, fix) = why_and_fix(name, values);
+        Self::note(fill(&TROUBLES[name].seen, values), why, fix)
     }
+}
+
+/// Returns why the trouble of this name matters, and what helps.
+pub(crate) fn why_and_fix(name: &str, values: &Values) -> (String, String) {
+    let words = &TROUBLES[name];
+    (fill(&words.why, values), fill(&words.fix, values))
 }
 
 fn fill(text: &str, values: &Values) -> String {

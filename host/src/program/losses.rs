@@ -5,7 +5,7 @@ use std::iter;
 use nix::sys::utsname::uname;
 
 use super::Interval;
-use crate::check::{Finding, Unfit};
+use crate::check::{Finding, Unfit, why_and_fix};
 use crate::sys::loss_counters::{Loss, LossCounters};
 use crate::sys::loss_places::{Layer, LossPlace, PLACES};
 use crate::text::digits::counted;
@@ -96,14 +96,9 @@ fn of_sockets(interval: &Interval) -> Vec<(&'static LossPlace, u64)> {
 pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
     let drops = cause.datagrams();
     let Some(place) = cause.place else {
-        return Finding::invalid(
-            lost(format!(
-                "{drops} dropped at its sockets, and no counter of the kernel says why"
-            )),
-            "it is no full buffer. Linux 6.18 does not count what it drops without memory (net.ipv4.udp_mem); root \
-             sees the reason",
-            "sysctl net.ipv4.udp_mem; grep UDP /proc/net/sockstat",
-        );
+        let what = "dropped at its sockets, and no counter of the kernel says why";
+        let (why, fix) = why_and_fix("drops-unexplained", &[]);
+        return Finding::invalid(lost(format!("{drops} {what}")), why, fix);
     };
     let by_reasons = place.reasons.join(", ");
     let loss = interval.lost.loss(place);
