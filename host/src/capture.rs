@@ -28,7 +28,9 @@ fn matching(root: &Root, pattern: &str) -> Vec<String> {
             None => vec![format!("{path}{component}/")],
             Some((prefix, suffix)) => {
                 let names = root.names(&path, prefix);
-                let names = names.iter().filter(|name| matches(name, prefix, suffix));
+                let length = prefix.len() + suffix.len();
+                let is_one = |name: &&String| name.len() >= length && name.ends_with(suffix);
+                let names = names.iter().filter(is_one);
                 names.map(|name| format!("{path}{name}/")).collect()
             }
         };
@@ -36,11 +38,6 @@ fn matching(root: &Root, pattern: &str) -> Vec<String> {
     }
     let without_slash = |path: String| path.trim_end_matches('/').to_owned();
     paths.into_iter().map(without_slash).collect()
-}
-
-fn matches(name: &str, prefix: &str, suffix: &str) -> bool {
-    name.strip_prefix(prefix)
-        .is_some_and(|rest| rest.ends_with(suffix))
 }
 
 /// Returns the captured text of a file, or the target of a link. `None`: it does not exist, or is not readable.

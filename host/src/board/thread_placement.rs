@@ -137,19 +137,9 @@ impl Board {
         let (big, little): (Vec<&Cpu>, Vec<&Cpu>) = host.cpus.iter().partition(is_big);
         let least = big.iter().min_by_key(|cpu| cpu.speed())?;
         let most = little.iter().max_by_key(|cpu| cpu.speed())?;
-        if least.speed() > most.speed() {
-            return None;
-        }
         let (big, other) = (least.id, most.id);
-        Some(
-            if host.cpus.iter().all(|cpu| cpu.speed() == least.speed()) {
-                format!(
-                    "{name} has big CPUs, but neither capacity, core nor clock tells CPU {big} from CPU {other}"
-                )
-            } else {
-                format!("CPU {big} is big in {name}, but here not bigger than CPU {other}")
-            },
-        )
+        (least.speed() <= most.speed())
+            .then(|| format!("CPU {big} is big in {name}, but here not bigger than CPU {other}"))
     }
 
     /// Returns the CPUs for this many threads of both roles. `None`: the profile has none for this many.

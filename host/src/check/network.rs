@@ -19,13 +19,8 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect();
-    findings.extend(
-        subject
-            .host
-            .nics
-            .iter()
-            .filter_map(|nic| interrupts(subject, nic)),
-    );
+    let nics = subject.host.nics.iter();
+    findings.extend(nics.filter_map(|nic| interrupts(subject, nic)));
     findings
 }
 

@@ -1,5 +1,6 @@
 //! Checks clocks, heat and power supply.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use super::{Finding, Subject, Unfit};
@@ -31,14 +32,10 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
 fn governor_finding(subject: &Subject) -> Option<Finding> {
     let policies = subject.host.cpufreq.iter();
     let policies: Vec<_> = policies.filter(|policy| may_lower_clock(policy)).collect();
-    let mut governors: Vec<&str> = policies
-        .iter()
-        .filter_map(|it| it.governor.as_deref())
-        .collect();
-    governors.sort_unstable();
-    governors.dedup();
+    let governors = policies.iter().filter_map(|it| it.governor.as_deref());
+    let governors: BTreeSet<&str> = governors.collect();
     let files = policies.first()?.files("scaling_governor");
-    let governors = governors.join("+");
+    let governors = Vec::from_iter(governors).join("+");
     (!governors.is_empty())
         .then(|| Finding::unfit(Unfit::Governor { governors }, &[("files", &files)]))
 }

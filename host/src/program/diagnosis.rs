@@ -3,9 +3,9 @@
 mod reader;
 
 use super::interval::Interval;
-use super::losses::{self, Cause};
+use super::losses::{self, Cause, lost};
 use super::twins::twins;
-use crate::check::{Finding, Unfit, Values, why_and_fix};
+use crate::check::{Finding, Values, why_and_fix};
 use crate::facts::RcvbufLimit;
 
 /// Limits of this machine that a fix must respect.
@@ -34,7 +34,7 @@ pub fn findings(seen: &Interval, dropping: &Interval, name: &str, limits: Limits
         .links
         .retain(|name, _| name.split(' ').next().is_some_and(is_busy));
     let links = losses::links(&growth).into_iter();
-    let links = links.map(|(what, next)| Finding::invalid(losses::lost(what), LINK, next));
+    let links = links.map(|(what, next)| Finding::invalid(lost(what), LINK, next));
     let others = findings_with(seen, dropping, name, &larger(seen, limits));
     links.chain(others).collect()
 }
@@ -99,10 +99,6 @@ fn overflow(
     };
     let what = lost(format!("{buffer} overflowed: {drops} dropped{when}"));
     Finding::invalid(what, why, fix)
-}
-
-fn lost(how: String) -> Unfit {
-    Unfit::ProgramLoses { how }
 }
 
 /// Returns how the program gets a larger buffer.

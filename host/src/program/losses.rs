@@ -30,7 +30,7 @@ impl Cause {
 
     /// Returns the number in words.
     pub fn datagrams(&self) -> String {
-        let most = of("datagram", self.most);
+        let most = counted(self.most, "datagram");
         if self.least == self.most {
             most
         } else {
@@ -145,7 +145,7 @@ pub fn loss_finding(loss: &Loss) -> Finding {
     let seen = format!(
         "{}: {} dropped ({})",
         loss.place.what,
-        of("packet", loss.packets),
+        counted(loss.packets, "packet"),
         by(loss)
     );
     let is_sure = loss.place.layer <= Layer::Backlog && !loss.place.is_common;
@@ -224,14 +224,10 @@ fn is_older(release: &str, version: &str) -> bool {
 }
 
 fn by(loss: &Loss) -> String {
-    let only_reasons = loss
-        .by
-        .iter()
-        .all(|(name, _)| loss.place.reasons.contains(&&**name));
-    let each = loss
-        .by
-        .iter()
-        .map(|(name, count)| format!("{name} {count}"));
+    let reasons = loss.place.reasons;
+    let only_reasons = loss.by.iter().all(|(name, _)| reasons.contains(&&**name));
+    let each = loss.by.iter();
+    let each = each.map(|(name, count)| format!("{name} {count}"));
     let whole = if only_reasons {
         ", of the whole machine"
     } else {
@@ -246,10 +242,6 @@ fn next(loss: &Loss) -> String {
         name => name,
     };
     loss.place.next_at(interface)
-}
-
-fn of(noun: &str, count: u64) -> String {
-    counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
 }
 
 #[cfg(test)]

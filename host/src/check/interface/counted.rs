@@ -11,13 +11,9 @@ use crate::text::digits;
 pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
     let mut findings = lost(interface);
     // A bond's counters are the sums of those below it, which have findings of their own.
-    if interface.kind != InterfaceKind::Bond || interface.below.is_empty() {
-        findings.extend(
-            [broken(interface), dropped(interface)]
-                .into_iter()
-                .flatten(),
-        );
-    }
+    let is_sum = interface.kind == InterfaceKind::Bond && !interface.below.is_empty();
+    let own = [broken(interface), dropped(interface)];
+    findings.extend(own.into_iter().flatten().filter(|_| !is_sum));
     findings.extend(flapping(interface));
     findings
 }
