@@ -6,7 +6,6 @@ mod heat;
 
 use std::fmt::Write;
 
-use self::cpus::Cpus;
 use super::detect::without_revision;
 use crate::data::Threads;
 use crate::facts::Host;
@@ -16,14 +15,14 @@ use crate::text::cpu_list;
 
 /// Returns the draft. Its placements are those of the profile `generic`.
 pub fn draft(host: &Host, root: &Root) -> String {
-    let cpus = Cpus::read(host, root);
+    let count = cpus::count(host, root);
     let parts = [
         heading(host, root),
         detection(host),
-        cpus.as_ref().map(Cpus::text).unwrap_or_default(),
+        count.map_or_else(String::new, |count| cpus::text(count, &host.cpus)),
         defaults(host),
         heat::text(root),
-        placement(host, cpus.as_ref().is_some_and(Cpus::all_usable)),
+        placement(host, count == Some(host.cpus.len())),
     ];
     parts.concat()
 }

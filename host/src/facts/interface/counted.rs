@@ -36,19 +36,14 @@ impl Counted {
         // Without a name nothing is known of its counters.
         let way = |name: &str| way(Some(driver?), name);
         let has_some = statistics.iter().any(|(name, _)| way(name).is_some());
-        let (mut into, mut out) = (Vec::new(), Vec::new());
-        for (name, count) in statistics {
-            match way(&name) {
-                Some(Way::In) if count > 0 => into.push((name, count)),
-                Some(Way::Out) if count > 0 => out.push((name, count)),
-                _ => {}
-            }
-        }
-        for counters in [&mut into, &mut out] {
+        let losses = |wanted: Way| {
+            let mut counters = statistics.clone();
+            counters.retain(|(name, count)| *count > 0 && way(name) == Some(wanted));
             counters.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        }
-        self.driver_in_drops = has_some.then_some(into);
-        self.driver_out_drops = out;
+            counters
+        };
+        self.driver_in_drops = has_some.then(|| losses(Way::In));
+        self.driver_out_drops = losses(Way::Out);
     }
 
     /// Returns the driver's counters of lost packets that are not 0.
