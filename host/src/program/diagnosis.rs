@@ -88,10 +88,8 @@ fn overflow(
         return Finding::invalid(what, why, fix);
     }
     let [during, of] = [dropping, seen].map(|it| it.length.as_secs_f64());
-    let when = match is_only {
-        true => format!(", in {during:.0} of {of:.0} s"),
-        false => String::new(),
-    };
+    let when = is_only.then(|| format!(", in {during:.0} of {of:.0} s"));
+    let when = when.unwrap_or_default();
     let (why, fix) = match busiest {
         Some(busiest) => reader::why_full(busiest, seen, dropping, other.unwrap_or(name), larger),
         None if seen.read == 0 => why_and_fix("overflow-unread", larger),

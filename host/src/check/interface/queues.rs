@@ -92,16 +92,20 @@ fn held_back(interface: &Interface) -> Option<Finding> {
     let polled_us = polled_ns.unwrap_or(0) / 1000;
     let floor = u64::from(usecs) + polled_us;
     let adapts = held.is_some_and(|held| held.adapts_rx);
-    let mut fixes = String::new();
+    let mut fixes = Vec::new();
     if usecs > 0 {
         let adaptive = if adapts { "adaptive-rx off " } else { "" };
-        fixes += &format!("\nsudo ethtool -C {name} {adaptive}rx-usecs 0");
+        fixes.push(format!("sudo ethtool -C {name} {adaptive}rx-usecs 0"));
     }
     if polled_us > 0 {
-        fixes += &format!("\necho 0 | sudo tee /sys/class/net/{name}/napi_defer_hard_irqs");
+        let file = format!("/sys/class/net/{name}/napi_defer_hard_irqs");
+        fixes.push(format!("echo 0 | sudo tee {file}"));
     }
-    let values: &[(&str, &dyn Display)] =
-        &[("interface", name), ("floor", &floor), ("fixes", &fixes)];
+    let values: &[(&str, &dyn Display)] = &[
+        ("interface", name),
+        ("floor", &floor),
+        ("fixes", &fixes.join("\n")),
+    ];
     (floor > 0).then(|| Finding::noted("held-back", values))
 }
 

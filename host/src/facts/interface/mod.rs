@@ -262,7 +262,7 @@ impl Interface {
         });
         let statistics = driver.statistics().unwrap_or_default();
         self.counted
-            .count_driver(self.driver.as_deref(), statistics);
+            .count_driver(self.driver.as_deref(), &statistics);
     }
 
     /// Reads the driver's counters of lost packets again, to see which of them grow.
@@ -270,7 +270,7 @@ impl Interface {
         let asked = Ethtool::open(&self.name).and_then(|driver| driver.statistics());
         if let (true, Ok(statistics)) = (root.is_real(), asked) {
             let driver = self.driver.as_deref();
-            self.counted.count_driver_again(driver, statistics);
+            self.counted.count_driver_again(driver, &statistics);
         }
         for lower in &mut self.below {
             lower.read_again(root);
