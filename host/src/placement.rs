@@ -124,7 +124,8 @@ impl fmt::Display for Placement {
     }
 }
 
-fn receiver_threads(threads: Threads) -> usize {
+/// Returns the number of receivers that have a thread of their own.
+pub(crate) fn receiver_threads(threads: Threads) -> usize {
     if threads.is_alone() {
         0
     } else {

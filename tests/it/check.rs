@@ -376,7 +376,7 @@ fn the_drivers_of_this_machine_are_asked() {
     let text = stdout(&output);
     assert!(text.contains("\n  lo        loopback, MTU "), "{text}");
     assert!(
-        text.contains("note     lo is the loopback interface"),
+        text.contains("note     lo is no device of its own (loopback)"),
         "{text}"
     );
 }

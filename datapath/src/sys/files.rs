@@ -57,6 +57,11 @@ impl Root {
         self.text(path)?.trim().parse().ok()
     }
 
+    /// Returns the CPUs that a file lists.
+    pub fn cpu_list(&self, path: impl AsRef<Path>) -> Option<Vec<usize>> {
+        parse_cpu_list(&self.text(path)?).ok()
+    }
+
     /// Returns the names in a directory that start with `prefix`, sorted.
     pub fn names(&self, directory: impl AsRef<Path>, prefix: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(directory)).into_iter().flatten();

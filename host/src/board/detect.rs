@@ -99,7 +99,7 @@ pub fn choose(choice: &str, host: &Host) -> Result<ChosenBoard, UsageError> {
         return detect(host);
     }
     let reason = format!("--board {choice}");
-    let is_path = choice.contains('/') || has_toml_extension(choice);
+    let is_path = choice.contains('/') || choice.to_lowercase().ends_with(".toml");
     let board = if is_path {
         let bytes = files::read_whole(Path::new(choice), Kind::File).map_err(|error| {
             UsageError::flag("--board", choice, format!("cannot read it: {error}"))
@@ -113,10 +113,4 @@ pub fn choose(choice: &str, host: &Host) -> Result<ChosenBoard, UsageError> {
         reason,
         by_user: true,
     })
-}
-
-fn has_toml_extension(choice: &str) -> bool {
-    Path::new(choice)
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }

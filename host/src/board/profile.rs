@@ -184,48 +184,18 @@ fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::E
     Ok(texts.into_iter().map(|text| text.0).collect())
 }
 
-/// A target triple that this program can be built for.
-#[derive(Deserialize)]
-#[serde(try_from = "String")]
-struct Target(String);
-
-impl TryFrom<String> for Target {
-    type Error = String;
-
-    fn try_from(triple: String) -> Result<Self, String> {
-        let parts: Vec<&str> = triple.split('-').collect();
-        let is_linux = matches!(parts[..], [arch, _vendor, "linux", abi] if {
-            let is_arm = arch.starts_with("arm") || arch.starts_with("thumb");
-            let abis: &[&str] = if is_arm { ARM_ABIS } else { ABIS };
-            ARCHS.contains(&arch) && abis.contains(&abi)
-        });
-        if is_linux {
-            return Ok(Self(triple));
-        }
-        Err(format!(
-            "{triple:?} is not a known target: use one such as aarch64-unknown-linux-gnu"
-        ))
-    }
-}
-
-/// Architectures in the triples of rustc's "Platform Support" that Linux boards run.
-const ARCHS: &[&str] = &[
-    "aarch64",
-    "arm",
-    "armv5te",
-    "armv7",
-    "i686",
-    "loongarch64",
-    "riscv64gc",
-    "thumbv7neon",
-    "x86_64",
-];
-const ABIS: &[&str] = &["gnu", "musl"];
-const ARM_ABIS: &[&str] = &["gnueabi", "gnueabihf", "musleabi", "musleabihf"];
-
 fn targets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let targets = Vec::<Target>::deserialize(deserializer)?;
-    distinct(targets.into_iter().map(|target| target.0).collect())
+    let targets: Vec<String> = axis(deserializer)?;
+    let is_linux = |triple: &String| {
+        let parts: Vec<&str> = triple.split('-').collect();
+        matches!(parts[..], [_arch, _vendor, "linux", _abi])
+    };
+    match targets.iter().find(|triple| !is_linux(triple)) {
+        Some(triple) => Err(D::Error::custom(format!(
+            "{triple:?} is not a known target: use one such as aarch64-unknown-linux-gnu"
+        ))),
+        None => Ok(targets),
+    }
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
@@ -237,19 +207,18 @@ fn duration_text<S: Serializer>(duration: &Duration, serializer: S) -> Result<S:
     serializer.collect_str(&humantime::format_duration(*duration))
 }
 
+/// Deserializes values of which there is at least one, and none twice.
 fn axis<'de, D: Deserializer<'de>, T: Deserialize<'de> + PartialEq + fmt::Display>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
-    distinct(Vec::deserialize(deserializer)?)
-}
-
-/// Returns the values, or an error if there are none or one is listed twice.
-fn distinct<E: serde::de::Error, T: PartialEq + fmt::Display>(values: Vec<T>) -> Result<Vec<T>, E> {
+    let values = Vec::deserialize(deserializer)?;
     if values.is_empty() {
-        return Err(E::custom("the list is empty: it needs at least one value"));
+        return Err(D::Error::custom(
+            "the list is empty: it needs at least one value",
+        ));
     }
     match repeated(&values) {
-        Some(value) => Err(E::custom(format!("{value} is listed twice"))),
+        Some(value) => Err(D::Error::custom(format!("{value} is listed twice"))),
         None => Ok(values),
     }
 }

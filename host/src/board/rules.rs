@@ -2,26 +2,20 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::profile::{Board, Cpus, Pinned, Wired};
+use super::profile::{Board, Cpus};
 use super::{position_of_repeated, repeated};
 use crate::data::{Payload, Threads};
+use crate::placement::receiver_threads;
 
 /// A broken rule, and the value that breaks it.
 pub(super) struct Fault {
-    /// The keys and, in arrays, the positions that lead to the value.
-    path: Vec<String>,
+    /// The keys and, in arrays, the positions that lead to the value: `cpus.big.1`.
+    path: String,
     /// Description of the problem.
     pub(super) message: String,
 }
 
 impl Fault {
-    fn new<const N: usize>(path: [&dyn ToString; N], message: impl Into<String>) -> Self {
-        Self {
-            path: path.map(ToString::to_string).to_vec(),
-            message: message.into(),
-        }
-    }
-
     /// Returns the offset in bytes of the value in the profile's text. If the value is missing, that of the table
     /// that should have it.
     pub(super) fn start(&self, text: &str) -> usize {
@@ -30,9 +24,9 @@ impl Fault {
         };
         let (mut start, root) = (0, DeValue::Table(profile.into_inner()));
         let mut value = &root;
-        for key in &self.path {
+        for key in self.path.split('.') {
             let inner = match value {
-                DeValue::Table(table) => table.get(key.as_str()),
+                DeValue::Table(table) => table.get(key),
                 DeValue::Array(array) => key.parse().ok().and_then(|n: usize| array.get(n)),
                 _ => None,
             };
@@ -46,55 +40,63 @@ impl Fault {
     }
 }
 
+/// Refuses the value at `path` if something is wrong with it.
+fn refuse(path: &str, wrong: Option<String>) -> Result<(), Fault> {
+    let path = path.to_owned();
+    wrong.map_or(Ok(()), |message| Err(Fault { path, message }))
+}
+
+/// Refuses the value at this position of the list at `path`, if there is one.
+fn refuse_at(
+    path: &str,
+    position: Option<usize>,
+    message: impl Fn(usize) -> String,
+) -> Result<(), Fault> {
+    position.map_or(Ok(()), |at| {
+        refuse(&format!("{path}.{at}"), Some(message(at)))
+    })
+}
+
 /// Refuses a profile that contradicts itself.
 pub(super) fn check(board: &Board) -> Result<(), Fault> {
-    if let Some(cpus) = &board.cpus {
-        check_cpus(cpus)?;
-    }
+    let cpus = board.cpus.as_ref();
+    cpus.map_or(Ok(()), check_cpus)?;
     check_payloads(&board.defaults.payload)?;
     check_temperatures(board)?;
-    let threads: Vec<Threads> = board.loopback.iter().map(|pinned| pinned.threads).collect();
-    check_distinct("loopback", &threads)?;
-    for (n, pinned) in board.loopback.iter().enumerate() {
-        check_pinned(n, pinned, board.cpus.as_ref())?;
-    }
-    let threads: Vec<Threads> = board.wire.iter().map(|wired| wired.threads).collect();
-    check_distinct("wire", &threads)?;
-    for (n, wired) in board.wire.iter().enumerate() {
-        check_wired(n, wired, board.cpus.as_ref())?;
-    }
-    Ok(())
+    let loopback = board.loopback.iter().map(|it| Entry {
+        threads: it.threads,
+        lists: vec![
+            ("senders", &it.senders, it.threads.senders()),
+            ("receivers", &it.receivers, receiver_threads(it.threads)),
+        ],
+    });
+    check_entries("loopback", &loopback.collect::<Vec<_>>(), cpus)?;
+    let wire = board.wire.iter().map(|it| Entry {
+        threads: it.threads,
+        lists: vec![("cpus", &it.cpus, it.threads.count())],
+    });
+    check_entries("wire", &wire.collect::<Vec<_>>(), cpus)
 }
 
 fn check_cpus(cpus: &Cpus) -> Result<(), Fault> {
-    let count = cpus.count;
-    if count == 0 {
-        let message = "a board has at least one CPU";
-        return Err(Fault::new([&"cpus", &"count"], message));
-    }
-    if let Some(at) = cpus.big.iter().position(|&cpu| cpu >= count) {
-        let message = out_of_range(cpus.big[at], count);
-        return Err(Fault::new([&"cpus", &"big", &at], message));
-    }
-    if let Some(at) = position_of_repeated(&cpus.big) {
-        let message = format!("CPU {} is listed twice in big", cpus.big[at]);
-        return Err(Fault::new([&"cpus", &"big", &at], message));
-    }
-    if cpus.big.len() == count {
-        let message = "all CPUs are big: leave big out if all are alike";
-        return Err(Fault::new([&"cpus", &"big"], message));
-    }
-    Ok(())
+    let (count, big) = (cpus.count, &cpus.big);
+    let none = (count == 0).then(|| "a board has at least one CPU".to_owned());
+    refuse("cpus.count", none)?;
+    check_range("cpus.big", big, count)?;
+    refuse_at("cpus.big", position_of_repeated(big), |at| {
+        format!("CPU {} is listed twice in big", big[at])
+    })?;
+    let all = "all CPUs are big: leave big out if all are alike";
+    refuse("cpus.big", (big.len() == count).then(|| all.to_owned()))
 }
 
 /// Checks that each payload fits one UDP datagram. Longer messages must be requested with their transport.
 fn check_payloads(payloads: &[Payload]) -> Result<(), Fault> {
-    let is_long = |payload: &Payload| u32::from(*payload) > Payload::MAX_DATAGRAM;
-    payloads.iter().position(is_long).map_or(Ok(()), |at| {
-        let (payload, most) = (payloads[at], Payload::MAX_DATAGRAM);
-        let message =
-            format!("{payload}: use {most} or less, the most that one UDP datagram carries");
-        Err(Fault::new([&"defaults", &"payload", &at], message))
+    let most = Payload::MAX_DATAGRAM;
+    let long = payloads.iter().position(|it| u32::from(*it) > most);
+    refuse_at("defaults.payload", long, |at| {
+        let payload = payloads[at];
+        format!("{payload}: use {most} or less, the most that one UDP datagram carries")
     })
 }
 
@@ -103,103 +105,61 @@ fn check_temperatures(board: &Board) -> Result<(), Fault> {
         return Ok(());
     };
     let from = throttle.from_c;
-    if let Some(critical) = throttle.critical_c.filter(|&critical| critical <= from) {
-        let message = format!("critical_c = {critical} must be above from_c = {from}");
-        return Err(Fault::new([&"throttle", &"critical_c"], message));
-    }
-    let below_c = board.cooldown.map(|cooldown| cooldown.below_c);
-    if let Some(below_c) = below_c.filter(|&below_c| below_c >= from) {
-        let message = format!(
-            "below_c = {below_c} lets a throttled board run: write less than from_c = {from}"
-        );
-        return Err(Fault::new([&"cooldown", &"below_c"], message));
+    let low = throttle.critical_c.filter(|&critical| critical <= from);
+    let low = low.map(|it| format!("critical_c = {it} must be above from_c = {from}"));
+    refuse("throttle.critical_c", low)?;
+    let cooldown = board.cooldown.map(|cooldown| cooldown.below_c);
+    let high = cooldown.filter(|&below_c| below_c >= from);
+    let high = high.map(|it| {
+        format!("below_c = {it} lets a throttled board run: write less than from_c = {from}")
+    });
+    refuse("cooldown.below_c", high)
+}
+
+/// CPUs for a number of threads.
+struct Entry<'a> {
+    threads: Threads,
+    /// The key of each list, the list, and how many CPUs it needs.
+    lists: Vec<(&'static str, &'a Vec<usize>, usize)>,
+}
+
+/// Checks the entries of a table: each has as many CPUs as its threads need, which the board has, and no two threads
+/// share one if the board has a CPU for each.
+fn check_entries(table: &str, entries: &[Entry], board: Option<&Cpus>) -> Result<(), Fault> {
+    let counts: Vec<Threads> = entries.iter().map(|entry| entry.threads).collect();
+    for (n, entry) in entries.iter().enumerate() {
+        let (threads, path) = (entry.threads, format!("{table}.{n}"));
+        let again = counts[..n].contains(&threads);
+        let again = again.then(|| format!("threads = {threads} is listed twice"));
+        refuse(&format!("{path}.threads"), again)?;
+        for (key, list, needs) in &entry.lists {
+            let (has, plural) = (list.len(), if *needs == 1 { "" } else { "s" });
+            let other = (has != *needs).then(|| {
+                format!("threads = {threads} needs {needs} CPU{plural} in {key}, not {has}")
+            });
+            refuse(&path, other)?;
+            let count = board.map_or(usize::MAX, |cpus| cpus.count);
+            check_range(&format!("{path}.{key}"), list, count)?;
+        }
+        let all: Vec<usize> = entry
+            .lists
+            .iter()
+            .flat_map(|(_, list, _)| *list)
+            .copied()
+            .collect();
+        let enough = board.is_some_and(|cpus| all.len() <= cpus.count);
+        let shared = repeated(&all).filter(|_| enough);
+        let shared =
+            shared.map(|cpu| format!("CPU {cpu} has two threads, but there is a CPU for each"));
+        refuse(&format!("{path}.{}", entry.lists[0].0), shared)?;
     }
     Ok(())
 }
 
-fn check_distinct(table: &'static str, threads: &[Threads]) -> Result<(), Fault> {
-    position_of_repeated(threads).map_or(Ok(()), |at| {
-        let message = format!("threads = {} is listed twice", threads[at]);
-        Err(Fault::new([&table, &at, &"threads"], message))
+fn check_range(path: &str, list: &[usize], count: usize) -> Result<(), Fault> {
+    let beyond = list.iter().position(|&cpu| cpu >= count);
+    refuse_at(path, beyond, |at| {
+        let (cpu, last) = (list[at], count - 1);
+        format!("no CPU {cpu}: [cpus] has count = {count}, CPUs 0 to {last}")
     })
-}
-
-fn check_pinned(n: usize, pinned: &Pinned, board: Option<&Cpus>) -> Result<(), Fault> {
-    let threads = pinned.threads;
-    let (senders, receivers) = (&pinned.senders, &pinned.receivers);
-    let counts = (senders.len(), receivers.len());
-    let needs = if threads.is_alone() {
-        (1, 0)
-    } else {
-        (threads.senders(), threads.receivers())
-    };
-    if counts != needs {
-        let message = format!(
-            "threads = {threads} needs {} in senders and {} in receivers, not {} and {}",
-            cpus(needs.0),
-            needs.1,
-            counts.0,
-            counts.1
-        );
-        return Err(Fault::new([&"loopback", &n], message));
-    }
-    for (key, list) in [("senders", senders), ("receivers", receivers)] {
-        check_range(["loopback", key], n, list, board)?;
-    }
-    let both: Vec<usize> = senders.iter().chain(receivers).copied().collect();
-    check_alone(["loopback", "senders"], n, &both, board)
-}
-
-fn check_wired(n: usize, wired: &Wired, board: Option<&Cpus>) -> Result<(), Fault> {
-    let (needs, has) = (wired.threads.count(), wired.cpus.len());
-    if needs != has {
-        let message = format!("threads = {needs} needs {} in cpus, not {has}", cpus(needs));
-        return Err(Fault::new([&"wire", &n], message));
-    }
-    check_range(["wire", "cpus"], n, &wired.cpus, board)?;
-    check_alone(["wire", "cpus"], n, &wired.cpus, board)
-}
-
-fn check_range(
-    [table, key]: [&str; 2],
-    n: usize,
-    list: &[usize],
-    board: Option<&Cpus>,
-) -> Result<(), Fault> {
-    let count = board.map_or(usize::MAX, |cpus| cpus.count);
-    match list.iter().position(|&cpu| cpu >= count) {
-        Some(at) => Err(Fault::new(
-            [&table, &n, &key, &at],
-            out_of_range(list[at], count),
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Checks that no two threads share a CPU if the board has a CPU for each.
-fn check_alone(
-    [table, key]: [&str; 2],
-    n: usize,
-    list: &[usize],
-    board: Option<&Cpus>,
-) -> Result<(), Fault> {
-    let enough = board.is_some_and(|cpus| list.len() <= cpus.count);
-    match repeated(list).filter(|_| enough) {
-        Some(cpu) => Err(Fault::new(
-            [&table, &n, &key],
-            format!("CPU {cpu} has two threads, but there is a CPU for each"),
-        )),
-        None => Ok(()),
-    }
-}
-
-fn cpus(count: usize) -> String {
-    format!("{count} CPU{}", if count == 1 { "" } else { "s" })
-}
-
-fn out_of_range(cpu: usize, count: usize) -> String {
-    format!(
-        "no CPU {cpu}: [cpus] has count = {count}, CPUs 0 to {}",
-        count - 1
-    )
 }

@@ -59,15 +59,13 @@ impl Board {
         let reason = self
             .missing(placement.cpus().flatten(), host)
             .or_else(|| self.contradiction(host));
-        Ok(match reason {
-            Some(reason) => Placed {
-                placement: generic(),
-                fallback_reason: Some(format!("generic placement: {reason}")),
+        Ok(Placed {
+            placement: if reason.is_some() {
+                generic()
+            } else {
+                placement
             },
-            None => Placed {
-                placement,
-                fallback_reason: None,
-            },
+            fallback_reason: reason.map(|reason| format!("generic placement: {reason}")),
         })
     }
 
@@ -139,19 +137,9 @@ impl Board {
         let (big, little): (Vec<&Cpu>, Vec<&Cpu>) = host.cpus.iter().partition(is_big);
         let least = big.iter().min_by_key(|cpu| cpu.speed())?;
         let most = little.iter().max_by_key(|cpu| cpu.speed())?;
-        if least.speed() > most.speed() {
-            return None;
-        }
         let (big, other) = (least.id, most.id);
-        Some(
-            if host.cpus.iter().all(|cpu| cpu.speed() == least.speed()) {
-                format!(
-                    "{name} has big CPUs, but neither capacity, core nor clock tells CPU {big} from CPU {other}"
-                )
-            } else {
-                format!("CPU {big} is big in {name}, but here not bigger than CPU {other}")
-            },
-        )
+        (least.speed() <= most.speed())
+            .then(|| format!("CPU {big} is big in {name}, but here not bigger than CPU {other}"))
     }
 
     /// Returns the CPUs for this many threads of both roles. `None`: the profile has none for this many.

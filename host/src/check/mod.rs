@@ -3,11 +3,11 @@
 //! The command `check` prints all findings. The sweep prints the graver ones once and marks every row with them.
 
 mod interface;
-mod kernel;
 mod machine;
 mod network;
 mod power_and_heat;
 mod unfit;
+mod words;
 
 use std::fmt;
 
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::interface::{Cause, cause};
 pub use self::unfit::{Problem, Unfit};
+pub(crate) use self::words::{Values, why_and_fix};
 use crate::board::Board;
 use crate::data::Buffer;
 use crate::facts::{self, Cpu, Host, Interface};
@@ -142,7 +143,6 @@ impl<'a> Subject<'a> {
         let all = [
             machine::findings(self),
             power_and_heat::findings(self),
-            kernel::findings(self),
             network::findings(self),
             interface::findings(self),
         ]

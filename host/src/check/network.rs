@@ -1,5 +1,7 @@
 //! Checks the network stack: loopback, buffers, RPS, conntrack and interrupts.
 
+use std::fmt::Display;
+
 use super::{Finding, Subject, Unfit};
 use crate::data::Ip;
 use crate::facts::{Nic, loopback_fix};
@@ -10,7 +12,6 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
         loopback(subject, Ip::V4),
         loopback(subject, Ip::V6),
         rcvbuf(subject),
-        unknown_rcvbuf(subject),
         foreign_sys(subject),
         rps(subject),
         conntrack(subject),
@@ -18,101 +19,59 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect();
-    findings.extend(
-        subject
-            .host
-            .nics
-            .iter()
-            .filter_map(|nic| interrupts(subject, nic)),
-    );
+    let nics = subject.host.nics.iter();
+    findings.extend(nics.filter_map(|nic| interrupts(subject, nic)));
     findings
 }
 
 fn loopback(subject: &Subject, ip: Ip) -> Option<Finding> {
     let problem = subject.host.loopback_problem(ip)?;
     let problem = problem.to_owned();
-    let (why, fix) = ("its cases are skipped", loopback_fix(ip));
+    let fix = loopback_fix(ip);
     Some(match ip {
-        Ip::V4 => Finding::invalid(Unfit::Loopback { problem }, why, fix),
-        Ip::V6 => Finding::note(problem, why, fix),
+        Ip::V4 => Finding::unfit(Unfit::Loopback { problem }, &[("fix", &fix)]),
+        Ip::V6 => Finding::noted("loopback-v6", &[("problem", &problem), ("fix", &fix)]),
     })
 }
 
-/// Finds a limit on receive buffers that is too low. No setting affects loss more than the buffer.
+/// Finds a limit on receive buffers that is too low or unknown. No setting affects loss more than the buffer.
 fn rcvbuf(subject: &Subject) -> Option<Finding> {
-    let asked_bytes = u64::from(subject.rcvbuf_bytes);
-    let limit = subject.host.rmem_max;
-    let most_bytes = limit.filter(|&most| most < asked_bytes)?;
-    if subject.host.exceeds_rmem_max {
+    let host = subject.host;
+    if host.exceeds_rmem_max {
         return None;
     }
-    Some(Finding::invalid(
-        Unfit::SmallBuffers {
-            most_bytes,
-            asked_bytes,
-        },
-        "a smaller buffer loses more when a receiver is late; rows with other buffers do not compare",
-        fix(subject),
-    ))
-}
-
-/// Returns what raises the limit on receive buffers.
-fn fix(subject: &Subject) -> String {
-    let host = subject.host;
-    let command = host.command_for_rmem_max(subject.rcvbuf_bytes.into());
+    let asked_bytes = u64::from(subject.rcvbuf_bytes);
+    let mut command = host.command_for_rmem_max(asked_bytes);
     if host.rmem_max_is_of_host {
-        command + "\nor start the container in the host's network (--network host)"
-    } else {
-        command
+        command += "\nor start the container in the host's network (--network host)";
     }
-}
-
-/// Finds a limit on receive buffers that is unknown.
-fn unknown_rcvbuf(subject: &Subject) -> Option<Finding> {
-    let asked = subject.rcvbuf_bytes;
-    let is_unknown = subject.host.rmem_max.is_none() && !subject.host.exceeds_rmem_max;
-    is_unknown.then(|| {
-        Finding::note(
-            format!("net.core.rmem_max is not visible: a receive buffer of {asked} B may be refused"),
-            "a smaller buffer loses more when a receiver is late; rows with other buffers do not compare",
-            fix(subject),
-        )
-    })
+    let Some(most_bytes) = host.rmem_max else {
+        let values: &[(&str, &dyn Display)] = &[("asked", &asked_bytes), ("command", &command)];
+        return Some(Finding::noted("unknown-buffers", values));
+    };
+    let seen = Unfit::SmallBuffers {
+        most_bytes,
+        asked_bytes,
+    };
+    (most_bytes < asked_bytes).then(|| Finding::unfit(seen, &[("command", &command)]))
 }
 
 /// Finds a /sys that shows another network namespace, as under `nsenter -n`.
 fn foreign_sys(subject: &Subject) -> Option<Finding> {
-    subject.host.sys_is_foreign.then(|| {
-        Finding::note(
-            "/sys does not show the interfaces of this network namespace",
-            "of the interfaces here, queues, interrupts and RPS are unknown; counters are known",
-            "ip netns exec NAME, or nsenter with --mount as well; in a container, a /sys of its own",
-        )
-    })
+    let is_foreign = subject.host.sys_is_foreign;
+    is_foreign.then(|| Finding::noted("foreign-sys", &[]))
 }
 
 fn rps(subject: &Subject) -> Option<Finding> {
     let cpus = subject.host.lo_rps_cpus.as_deref();
     let cpus = cpus.filter(|cpus| !cpus.is_empty())?;
-    Some(Finding::invalid(
-        Unfit::Rps {
-            cpus: cpu_list::join(cpus, ","),
-        },
-        "the receive path runs on other CPUs than the sender: rates and CPU times change",
-        "echo 0 | sudo tee /sys/class/net/lo/queues/rx-*/rps_cpus",
-    ))
+    let cpus = cpu_list::join(cpus, ",");
+    Some(Finding::unfit(Unfit::Rps { cpus }, &[]))
 }
 
 fn conntrack(subject: &Subject) -> Option<Finding> {
-    let follows = subject.host.conntrack?.follows_loopback;
-    follows.filter(|&follows| follows).map(|_| {
-        Finding::invalid(
-            Unfit::Conntrack,
-            "every datagram costs a lookup in its table",
-            "for ip in iptables ip6tables; do sudo $ip -t raw -I OUTPUT -o lo -j NOTRACK\n\
-             sudo $ip -t raw -I PREROUTING -i lo -j NOTRACK; done",
-        )
-    })
+    let follows = subject.host.conntrack?.follows_loopback == Some(true);
+    follows.then(|| Finding::unfit(Unfit::Conntrack, &[]))
 }
 
 /// Finds interrupts on a sender's CPU. Traffic from outside (such as the ssh session) interrupts the CPU that it
@@ -131,17 +90,17 @@ pub(super) fn interrupts(subject: &Subject, nic: &Nic) -> Option<Finding> {
     let free = cpus
         .find(|cpu| !senders.contains(cpu))
         .filter(|_| !hit.is_empty())?;
-    let irqs: Vec<String> = nic.irqs.iter().map(ToString::to_string).collect();
-    Some(Finding::note(
-        format!(
-            "{} interrupts CPU {}, where a sender runs",
-            nic.name,
-            cpu_list::join(&hit, ",")
-        ),
-        "outside traffic takes CPU time from the sender, the busiest thread; irqbalance undoes it",
-        format!(
-            "for irq in {}; do echo {free} | sudo tee /proc/irq/$irq/smp_affinity_list; done",
-            irqs.join(" ")
-        ),
-    ))
+    let values: &[(&str, &dyn Display)] = &[
+        ("nic", &nic.name),
+        ("cpus", &cpu_list::join(&hit, ",")),
+        ("irqs", &irq_list(&nic.irqs)),
+        ("free", &free),
+    ];
+    Some(Finding::noted("interrupted-sender", values))
+}
+
+/// Returns the numbers of interrupts for a shell.
+pub(super) fn irq_list(irqs: &[u32]) -> String {
+    let irqs: Vec<String> = irqs.iter().map(ToString::to_string).collect();
+    irqs.join(" ")
 }

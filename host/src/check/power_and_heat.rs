@@ -1,5 +1,8 @@
 //! Checks clocks, heat and power supply.
 
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
 use super::{Finding, Subject, Unfit};
 use crate::facts::CpufreqPolicy;
 use crate::sys::sensors::throttle_words;
@@ -29,22 +32,12 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
 fn governor_finding(subject: &Subject) -> Option<Finding> {
     let policies = subject.host.cpufreq.iter();
     let policies: Vec<_> = policies.filter(|policy| may_lower_clock(policy)).collect();
-    let mut governors: Vec<&str> = policies
-        .iter()
-        .filter_map(|it| it.governor.as_deref())
-        .collect();
-    governors.sort_unstable();
-    governors.dedup();
+    let governors = policies.iter().filter_map(|it| it.governor.as_deref());
+    let governors: BTreeSet<&str> = governors.collect();
     let files = policies.first()?.files("scaling_governor");
-    (!governors.is_empty()).then(|| {
-        Finding::invalid(
-            Unfit::Governor {
-                governors: governors.join("+"),
-            },
-            "the clock follows the load or stays low: engines that wait more run at a lower clock",
-            format!("echo performance | sudo tee {files}"),
-        )
-    })
+    let governors = Vec::from_iter(governors).join("+");
+    (!governors.is_empty())
+        .then(|| Finding::unfit(Unfit::Governor { governors }, &[("files", &files)]))
 }
 
 /// Returns whether a governor may choose another clock than the highest one. Under `userspace`, somebody sets the clock
@@ -65,23 +58,15 @@ fn low_clock(policy: &CpufreqPolicy) -> Option<Finding> {
     let (now_khz, max_khz) = (policy.current_khz?, policy.max_khz?);
     let (cpus, governor) = (&policy.cpus, policy.governor.as_deref()?);
     let is_low = now_khz < max_khz / 100 * LEAST_PCT;
-    (is_low && !may_lower_clock(policy) && !reports_measured_clock(policy)).then(|| {
-        let files = policy.files("scaling_governor");
-        Finding::invalid(
-            Unfit::LowClock {
-                cpus: cpus.clone(),
-                now_mhz: now_khz / 1000,
-                max_mhz: max_khz / 1000,
-                governor: governor.to_owned(),
-            },
-            "the numbers would be those of a slower board",
-            format!(
-                "echo powersave | sudo tee {files}\n\
-                 echo performance | sudo tee {files}\n\
-                 if it stays low: power supply, cooling; on a Raspberry Pi, vcgencmd measure_clock arm"
-            ),
-        )
-    })
+    let seen = Unfit::LowClock {
+        cpus: cpus.clone(),
+        now_mhz: now_khz / 1000,
+        max_mhz: max_khz / 1000,
+        governor: governor.to_owned(),
+    };
+    let files = policy.files("scaling_governor");
+    (is_low && !may_lower_clock(policy) && !reports_measured_clock(policy))
+        .then(|| Finding::unfit(seen, &[("files", &files)]))
 }
 
 /// Lowest clock in percent of the highest one that still counts as the highest: drivers round the requested clock.
@@ -97,18 +82,14 @@ fn reports_measured_clock(policy: &CpufreqPolicy) -> bool {
 /// Reports a policy whose maximum is below the hardware's. [`kernel_throttling`] tells whether heat is the reason.
 fn capped_clock(policy: &CpufreqPolicy) -> Option<Finding> {
     let (max_khz, hardware_khz) = (policy.max_khz?, policy.hardware_max_khz?);
-    let (cpus, directory) = (&policy.cpus, policy.directory());
-    (max_khz < hardware_khz).then(|| {
-        Finding::note(
-            format!(
-                "CPUs {cpus} are capped at {} MHz of {}",
-                max_khz / 1000,
-                hardware_khz / 1000
-            ),
-            "this is slower than the board can run",
-            format!("echo {hardware_khz} | sudo tee /{directory}/scaling_max_freq"),
-        )
-    })
+    let values: &[(&str, &dyn Display)] = &[
+        ("cpus", &policy.cpus),
+        ("max_mhz", &(max_khz / 1000)),
+        ("hardware_mhz", &(hardware_khz / 1000)),
+        ("hardware_khz", &hardware_khz),
+        ("directory", &policy.directory()),
+    ];
+    (max_khz < hardware_khz).then(|| Finding::noted("capped-clock", values))
 }
 
 /// Reports throttling by the firmware. Bits 0 to 3 are the state now, 16 to 19 the state since the firmware was last
@@ -121,68 +102,43 @@ fn firmware_throttling(subject: &Subject) -> Option<Finding> {
     if either.is_empty() {
         return None;
     }
-    Some(Finding::invalid(
-        Unfit::FirmwareThrottles {
-            how: either.join(", "),
-            is_over: now.is_empty(),
-        },
-        "it lowers the clock to protect the board, under every governor",
-        if bits & UNDER_VOLTAGE == 0 {
-            "cool it: heat sink, fan, upright mounting; then vcgencmd get_throttled must say 0x0"
-        } else {
-            "use the board's own power supply and a short cable; vcgencmd get_throttled must say 0x0"
-        },
-    ))
+    let remedy = if bits & UNDER_VOLTAGE == 0 {
+        "cool it: heat sink, fan, upright mounting; then"
+    } else {
+        "use the board's own power supply and a short cable;"
+    };
+    let (how, is_over) = (either.join(", "), now.is_empty());
+    let seen = Unfit::FirmwareThrottles { how, is_over };
+    Some(Finding::unfit(seen, &[("remedy", &remedy)]))
 }
 
 /// Reports a supply voltage that the kernel's driver finds too low, on kernels without the firmware's throttle bits.
 fn under_voltage(subject: &Subject) -> Option<Finding> {
     let is_low = subject.throttle_bits.is_none() && subject.under_voltage == Some(true);
-    is_low.then(|| {
-        Finding::invalid(
-            Unfit::UnderVoltage,
-            "the firmware lowers the clock to protect the board, under every governor",
-            "use the board's own power supply and a short cable; then check again",
-        )
-    })
+    is_low.then(|| Finding::unfit(Unfit::UnderVoltage, &[]))
 }
 
 /// Reports that the kernel holds a CPU's clock down against heat.
 fn kernel_throttling(subject: &Subject) -> Option<Finding> {
-    (subject.cooling == Some(true)).then(|| {
-        Finding::invalid(
-            Unfit::KernelThrottles,
-            "a cooling device of kind cpufreq in /sys/class/thermal is not in its state 0",
-            "cool it: heat sink, fan; then check again",
-        )
-    })
+    (subject.cooling == Some(true)).then(|| Finding::unfit(Unfit::KernelThrottles, &[]))
 }
 
 /// Reports a temperature at which the board throttles, or for which the profile wants a cool-down.
 fn high_temperature(subject: &Subject) -> Option<Finding> {
     let celsius = subject.temperatures.hottest.as_ref()?.millic / 1000;
-    let throttle_from = subject
-        .board
-        .throttle
-        .as_ref()
-        .map(|throttle| throttle.from_c);
-    let limit = subject.board.cooldown.map(|cooldown| cooldown.below_c);
-    if let Some(throttles_from_c) = throttle_from.filter(|&from_c| celsius >= i32::from(from_c)) {
-        return Some(Finding::invalid(
-            Unfit::HotBoard {
-                celsius,
-                throttles_from_c,
-            },
-            "the clock drops during the measurement",
-            "let it cool down, or add a heat sink or fan",
-        ));
+    let reaches = |limit_c: &u16| celsius >= i32::from(*limit_c);
+    let throttle = subject.board.throttle.map(|throttle| throttle.from_c);
+    if let Some(throttles_from_c) = throttle.filter(reaches) {
+        let seen = Unfit::HotBoard {
+            celsius,
+            throttles_from_c,
+        };
+        return Some(Finding::unfit(seen, &[]));
     }
-    let below_c = limit.filter(|&below_c| celsius >= i32::from(below_c))?;
-    Some(Finding::note(
-        format!("the temperature is {celsius} C, and the profile asks for less than {below_c} C"),
-        "the sweep waits for that before each block, up to the time limit in the profile",
-        "let it cool down, or add a fan",
-    ))
+    let cooldown = subject.board.cooldown.map(|cooldown| cooldown.below_c);
+    let below_c = cooldown.filter(reaches)?;
+    let values: &[(&str, &dyn Display)] = &[("celsius", &celsius), ("below_c", &below_c)];
+    Some(Finding::noted("warm-board", values))
 }
 
 /// Reports that clocks or temperatures of the CPUs cannot be read.
@@ -195,39 +151,22 @@ fn missing_sensors(subject: &Subject) -> Option<Finding> {
         (false, true) => "no temperature of the CPUs (thermal zones, hwmon)",
         (true, true) => "neither clock (cpufreq) nor temperature of the CPUs",
     };
-    Some(Finding::note(
-        format!("the kernel reports {missing}"),
-        "the columns for it stay empty; clock_min_pct is timed by the program itself",
-        "none needed; on a board, the vendor's kernel may have the driver",
-    ))
+    Some(Finding::noted("no-sensors", &[("missing", &missing)]))
 }
 
 /// Reports impossible temperatures, such as 2147483.6 C (amlogic-s9xxx-armbian #696).
 fn impossible_temperatures(subject: &Subject) -> Option<Finding> {
-    let ignored = &subject.temperatures.ignored;
-    let sensors: Vec<String> = ignored
-        .iter()
-        .take(MOST_SENSORS)
-        .map(|(name, value)| format!("{name} ({value})"))
-        .collect();
-    let (coldest_c, hottest_c) = (POSSIBLE_MILLIC.start() / 1000, POSSIBLE_MILLIC.end() / 1000);
-    let more = ignored.len().saturating_sub(MOST_SENSORS);
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
+    let (first, others) = subject.temperatures.ignored.split_first()?;
+    let more = match others.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    (!ignored.is_empty()).then(|| {
-        Finding::note(
-            format!(
-                "ignored, as no chip is that hot or cold: {}{more}",
-                sensors.join(", ")
-            ),
-            "the sensor or its driver is broken: nothing waits for it, and no column has it",
-            format!("none needed; values from {coldest_c} to {hottest_c} C are believed"),
-        )
-    })
+    let values: &[(&str, &dyn Display)] = &[
+        ("sensor", &first.0),
+        ("value", &first.1),
+        ("more", &more),
+        ("coldest_c", &(POSSIBLE_MILLIC.start() / 1000)),
+        ("hottest_c", &(POSSIBLE_MILLIC.end() / 1000)),
+    ];
+    Some(Finding::noted("impossible-temperatures", values))
 }
-
-/// Largest number of sensors named in one line.
-const MOST_SENSORS: usize = 1;

@@ -127,6 +127,8 @@ pub(super) fn texts(findings: &[Finding]) -> Vec<String> {
             super::Seen::Problem(_) => "Invalid",
             super::Seen::Note(_) => "Note",
         };
+        let is_filled = |text: &str| !text.contains(['{', '}']);
+        assert!(is_filled(&format!("{seen}{why}{fix}")), "{finding:?}");
         format!(
             "{gravity}: {seen}\n   {why}\n   {}",
             fix.replace('\n', "\n   ")

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::sys::files::{Root, parse_cpu_list};
+use crate::sys::files::Root;
 
 /// Returns the CPUs of the cpuset that this process is in: `cpuset.cpus.effective` (kernel doc admin-guide/cgroup-v2,
 /// "Cpuset Interface Files") of the nearest group that has it, or `cpuset.effective_cpus` of version 1
@@ -18,8 +18,7 @@ pub(super) fn cpuset(root: &Root) -> Option<Vec<usize>> {
             return None;
         };
         let mut directories = group.directories(hierarchy).into_iter();
-        let list = directories.find_map(|directory| root.text(directory.join(file)))?;
-        parse_cpu_list(&list).ok()
+        directories.find_map(|directory| root.cpu_list(directory.join(file)))
     });
     lists.find(|cpus| !cpus.is_empty())
 }
@@ -66,35 +65,34 @@ fn groups(root: &Root) -> Vec<Group> {
 /// (kernel doc admin-guide/cgroup-v2, "CPU Interface Files"), or `cpu.cfs_quota_us` of version 1
 /// (scheduler/sched-bwc).
 pub(super) fn quota(root: &Root) -> Option<f64> {
-    let own = groups(root);
-    let limits = own.iter().filter_map(|group| {
-        if group.controllers.is_empty() {
-            tightest(&group.directories(""), |directory| {
-                let text = root.text(directory.join("cpu.max"))?;
-                let (quota, period) = text.split_once(' ')?;
-                // Without a limit the file has the word `max`, which does not parse.
-                Some((quota.parse().ok()?, period.parse().ok()?))
-            })
-        } else if group.controls("cpu") {
-            tightest(&group.directories("cpu"), |directory| {
-                let quota: i32 = root.number(directory.join("cpu.cfs_quota_us"))?;
-                let period: i32 = root.number(directory.join("cpu.cfs_period_us"))?;
-                // No limit is shown as -1.
-                (quota > 0).then_some((quota.into(), period.into()))
-            })
-        } else {
-            None
-        }
+    let limits = groups(root).into_iter().flat_map(|group| {
+        let (hierarchy, limit): (_, fn(&Root, &Path) -> Option<f64>) =
+            if group.controllers.is_empty() {
+                ("", quota_v2)
+            } else if group.controls("cpu") {
+                ("cpu", quota_v1)
+            } else {
+                return Vec::new();
+            };
+        let directories = group.directories(hierarchy).into_iter();
+        let limits = directories.filter_map(|directory| limit(root, &directory));
+        limits.collect()
     });
     limits.min_by(f64::total_cmp)
 }
 
-/// Returns the tightest limit of these directories.
-fn tightest(directories: &[PathBuf], limit: impl Fn(&Path) -> Option<(f64, f64)>) -> Option<f64> {
-    let limits = directories.iter().filter_map(|it| limit(it));
-    limits
-        .map(|(quota, period)| quota / period)
-        .min_by(f64::total_cmp)
+fn quota_v2(root: &Root, group: &Path) -> Option<f64> {
+    let text = root.text(group.join("cpu.max"))?;
+    let (quota, period) = text.split_once(' ')?;
+    // Without a limit the file has the word `max`, which does not parse.
+    Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?)
+}
+
+fn quota_v1(root: &Root, group: &Path) -> Option<f64> {
+    let quota: f64 = root.number(group.join("cpu.cfs_quota_us"))?;
+    let period: f64 = root.number(group.join("cpu.cfs_period_us"))?;
+    // No limit is shown as -1.
+    (quota > 0.0).then_some(quota / period)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl Cpu {
     /// (linux meson-g12b-s922x.dtsi). The clock comes before the number: a Cortex-X925 (0xd85) is bigger than a
     /// Cortex-A725 (0xd87).
     pub fn speed(&self) -> (u32, bool, u64, u16) {
-        let is_small = cpuinfo::SMALL_PARTS.contains(&self.part);
+        let is_small = cpuinfo::is_small(self.part);
         (self.capacity, !is_small, self.max_khz, self.part)
     }
 }
@@ -43,7 +43,7 @@ const CPUS: &str = "sys/devices/system/cpu";
 
 /// Reads a CPU list of the kernel, such as `online` and `present`.
 fn listed(root: &Root, file: &str) -> Option<Vec<usize>> {
-    parse_cpu_list(&root.text(format!("{CPUS}/{file}"))?).ok()
+    root.cpu_list(format!("{CPUS}/{file}"))
 }
 
 /// Returns the CPUs in `Cpus_allowed_list`, which may name offline CPUs.
@@ -136,8 +136,8 @@ pub(super) fn pinnable(root: &Root, masked: &[Cpu]) -> Vec<usize> {
 fn cpu(root: &Root, parts: &BTreeMap<usize, u16>, id: usize) -> Cpu {
     let directory = format!("{CPUS}/cpu{id}");
     let first_of = |file: &str| {
-        let list = root.text(format!("{directory}/{file}"))?;
-        parse_cpu_list(&list).ok()?.first().copied()
+        let list = root.cpu_list(format!("{directory}/{file}"))?;
+        list.first().copied()
     };
     let caches = root.names(format!("{directory}/cache"), "index");
     Cpu {

@@ -23,9 +23,7 @@ pub(super) fn parts(root: &Root) -> BTreeMap<usize, u16> {
             "processor" => (cpu, is_arms) = (value.parse().ok(), false),
             "CPU implementer" => is_arms = value == ARM_LTD,
             "CPU part" if is_arms => {
-                let digits = value.trim_start_matches("0x");
-                let part = u16::from_str_radix(digits, 16).ok();
-                parts.extend(cpu.zip(part));
+                parts.extend(cpu.zip(part_number(value)));
             }
             _ => {}
         }
@@ -55,62 +53,34 @@ pub(super) fn model(root: &Root) -> Option<String> {
 const ARM_LTD: &str = "0x41";
 
 fn arm_core(implementer: &str, part: &str) -> String {
-    let known = ARM_PARTS
-        .iter()
-        .find(|(number, _)| *number == part && implementer == ARM_LTD);
-    known.map_or_else(
-        || format!("implementer {implementer} part {part}"),
-        |(_, name)| (*name).to_owned(),
-    )
+    let is_known = |core: &(u16, &str, bool)| Some(core.0) == part_number(part);
+    match arm_cores()
+        .find(is_known)
+        .filter(|_| implementer == ARM_LTD)
+    {
+        Some((_, name, _)) => name.to_owned(),
+        None => format!("implementer {implementer} part {part}"),
+    }
 }
 
-/// Part numbers of Arm's small cores, which are made to stand beside bigger ones: A5, A7, A32, A34, A35, A53, A55, A510,
-/// A520, C1-Nano. Of 2026-11, after `cputype.h` of Linux 6.18. A kind that is missing here counts as big, so that the
-/// clock decides.
-pub(super) const SMALL_PARTS: [u16; 10] = [
-    0xc05, 0xc07, 0xd01, 0xd02, 0xd03, 0xd04, 0xd05, 0xd46, 0xd80, 0xd8a,
-];
+/// Arm Ltd's cores: part number, name, and `small` if they stand beside bigger ones.
+fn arm_cores() -> impl Iterator<Item = (u16, &'static str, bool)> {
+    let lines = include_str!("arm_cores.txt").lines();
+    lines.filter_map(|line| {
+        let mut words = line.split(' ');
+        let part = part_number(words.next()?)?;
+        Some((part, words.next()?, words.next() == Some("small")))
+    })
+}
 
-/// Arm Ltd's part numbers, of 2026-11, from the kernel's `arch/arm64/include/asm/cputype.h` and util-linux's `lscpu-arm.c`.
-const ARM_PARTS: &[(&str, &str)] = &[
-    ("0xb76", "ARM1176"),
-    ("0xc05", "Cortex-A5"),
-    ("0xc07", "Cortex-A7"),
-    ("0xc08", "Cortex-A8"),
-    ("0xc09", "Cortex-A9"),
-    // The A12 became an A17.
-    ("0xc0d", "Cortex-A17"),
-    ("0xc0e", "Cortex-A17"),
-    ("0xc0f", "Cortex-A15"),
-    ("0xd03", "Cortex-A53"),
-    ("0xd04", "Cortex-A35"),
-    ("0xd05", "Cortex-A55"),
-    ("0xd07", "Cortex-A57"),
-    ("0xd08", "Cortex-A72"),
-    ("0xd09", "Cortex-A73"),
-    ("0xd0a", "Cortex-A75"),
-    ("0xd0b", "Cortex-A76"),
-    ("0xd0c", "Neoverse-N1"),
-    ("0xd0d", "Cortex-A77"),
-    ("0xd40", "Neoverse-V1"),
-    ("0xd41", "Cortex-A78"),
-    ("0xd42", "Cortex-A78AE"),
-    ("0xd44", "Cortex-X1"),
-    ("0xd46", "Cortex-A510"),
-    ("0xd47", "Cortex-A710"),
-    ("0xd48", "Cortex-X2"),
-    ("0xd49", "Neoverse-N2"),
-    ("0xd4d", "Cortex-A715"),
-    ("0xd4e", "Cortex-X3"),
-    ("0xd4f", "Neoverse-V2"),
-    ("0xd80", "Cortex-A520"),
-    ("0xd81", "Cortex-A720"),
-    ("0xd82", "Cortex-X4"),
-    ("0xd84", "Neoverse-V3"),
-    ("0xd85", "Cortex-X925"),
-    ("0xd87", "Cortex-A725"),
-    ("0xd8e", "Neoverse-N3"),
-];
+fn part_number(text: &str) -> Option<u16> {
+    u16::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
+
+/// Returns whether a part number is that of one of Arm's small cores.
+pub(super) fn is_small(part: u16) -> bool {
+    arm_cores().any(|(number, _, is_small)| number == part && is_small)
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Interrupts by their names in `/proc/interrupts`, and the CPUs that take them.
 
-use crate::sys::files::{Root, parse_cpu_list};
+use crate::sys::files::Root;
 
 /// Returns the CPUs that take these interrupts.
 pub(super) fn cpus_of_irqs(root: &Root, irqs: &[u32]) -> Vec<usize> {
@@ -50,8 +50,8 @@ pub(super) fn irqs_with(interrupts: &str, is_one: impl Fn(&str) -> bool) -> Vec<
 /// 5's RP1 (raspberrypi/linux #7101). Then it is the allowed CPU that took the interrupt most often.
 fn irq_cpus(root: &Root, interrupts: &str, irq: u32) -> Vec<usize> {
     let read = |file: &str| {
-        let list = root.text(format!("proc/irq/{irq}/{file}"))?;
-        parse_cpu_list(&list).ok().filter(|cpus| !cpus.is_empty())
+        let list = root.cpu_list(format!("proc/irq/{irq}/{file}"));
+        list.filter(|cpus| !cpus.is_empty())
     };
     let allowed = || {
         let allowed = read("smp_affinity_list").unwrap_or_default();

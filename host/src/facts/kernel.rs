@@ -48,13 +48,8 @@ const REAL_TIME: &str = "PREEMPT_RT";
 /// patches up to 5.2 wrote `PREEMPT RT` (`scripts/mkcompile_h` in patches-4.19.59-rt23), then it is `PREEMPT_RT`, and
 /// kernels with several models in one write `PREEMPT_{RT,...}`. The patches also have a file for it.
 fn is_real_time(root: &Root, version: &str) -> bool {
-    let mut words = version.split_whitespace().peekable();
-    let is_named = std::iter::from_fn(|| words.next().map(|word| (word, words.peek().copied())))
-        .any(|(word, next)| {
-            word.starts_with(REAL_TIME)
-                || word.starts_with("PREEMPT_{RT")
-                || (word == "PREEMPT" && next == Some("RT"))
-        });
+    let names = [REAL_TIME, "PREEMPT_{RT", "PREEMPT RT"];
+    let is_named = names.iter().any(|name| version.contains(name));
     is_named || root.number("sys/kernel/realtime") == Some(1_u8)
 }
 

@@ -12,6 +12,7 @@ use super::usb;
 use crate::data::Buffer;
 use crate::sys::buffers;
 use crate::sys::files::Root;
+use crate::text::cpu_mask;
 
 /// State of conntrack in this network namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,33 +147,12 @@ fn cpus_of_queues(root: &Root, interface: &str, prefix: &str, file: &str) -> Opt
         .iter()
         .filter_map(|queue| root.text(format!("{directory}/{queue}/{file}")))
         .collect();
-    let mut cpus: Vec<usize> = masks.iter().flat_map(|mask| cpus_of_mask(mask)).collect();
+    let mut cpus: Vec<usize> = masks
+        .iter()
+        .filter_map(|it| cpu_mask::parse(it))
+        .flatten()
+        .collect();
     cpus.sort_unstable();
     cpus.dedup();
     (!masks.is_empty()).then_some(cpus)
-}
-
-/// Parses a mask such as `00000001,0000000f`: 32 CPUs per group, the lowest last.
-fn cpus_of_mask(mask: &str) -> Vec<usize> {
-    let groups = mask.trim().rsplit(',').enumerate();
-    groups
-        .flat_map(|(group, digits)| {
-            let bits = u32::from_str_radix(digits, 16).unwrap_or(0);
-            (0..32)
-                .filter(move |bit| bits >> bit & 1 == 1)
-                .map(move |bit| 32 * group + bit)
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn masks_are_read_as_the_kernel_writes_them() {
-        assert_eq!(cpus_of_mask("0"), Vec::<usize>::new());
-        assert_eq!(cpus_of_mask("7\n"), [0, 1, 2]);
-        assert_eq!(cpus_of_mask("00000001,00000003"), [0, 1, 32]);
-    }
 }

@@ -6,7 +6,7 @@ use super::joined;
 use crate::sys::files::Root;
 
 /// One cpufreq policy: CPUs that share a clock (kernel doc admin-guide/pm/cpufreq).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpufreqPolicy {
     /// Name in the kernel, such as `policy4`.
     pub name: String,
@@ -55,13 +55,7 @@ impl CpufreqPolicy {
     fn read(root: &Root, name: String) -> Self {
         let mut policy = Self {
             name,
-            cpus: String::new(),
-            driver: None,
-            governor: None,
-            min_khz: None,
-            max_khz: None,
-            current_khz: None,
-            hardware_max_khz: None,
+            ..Self::default()
         };
         let directory = policy.directory();
         let text = |file: &str| root.text(format!("{directory}/{file}"));

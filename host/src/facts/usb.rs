@@ -27,12 +27,16 @@ pub(super) fn irqs(root: &Root, interface: &str, device: &str, interrupts: &str)
         return Vec::new();
     }
     let controller = controller(root, interface);
-    let msi = controller.as_deref().map(message_irqs).unwrap_or_default();
+    let msi = controller
+        .as_deref()
+        .map_or_else(Vec::new, |it| message_irqs(root, it));
     if !msi.is_empty() {
         return msi;
     }
     // A controller has a bus for each generation of USB, and one of them in the name of its interrupt.
-    let mut buses = controller.as_deref().map(buses).unwrap_or_default();
+    let mut buses = controller
+        .as_deref()
+        .map_or_else(Vec::new, |it| buses(root, it));
     buses.extend(device.split_once('-').map(|(bus, _)| format!("usb{bus}")));
     let is_of_bus = |action: &str| {
         let bus = action.rsplit_once(':').map(|(_, bus)| bus);
@@ -62,22 +66,16 @@ fn is_bus(path: &Path) -> bool {
 }
 
 /// Returns the buses of a controller.
-fn buses(controller: &Path) -> Vec<String> {
-    let entries = fs::read_dir(controller).into_iter().flatten().flatten();
-    let buses = entries.filter(|entry| is_bus(&entry.path()));
+fn buses(root: &Root, controller: &Path) -> Vec<String> {
+    let mut buses = root.names(controller, "usb");
+    buses.retain(|name| is_bus(Path::new(name)));
     buses
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect()
 }
 
 /// Returns the interrupts of a controller on PCI that sends them as messages (kernel doc PCI/msi-howto).
-fn message_irqs(controller: &Path) -> Vec<u32> {
-    let entries = fs::read_dir(controller.join("msi_irqs"))
-        .into_iter()
-        .flatten()
-        .flatten();
-    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-    let mut irqs: Vec<u32> = entries.filter_map(number).collect();
+fn message_irqs(root: &Root, controller: &Path) -> Vec<u32> {
+    let names = root.names(controller.join("msi_irqs"), "").into_iter();
+    let mut irqs: Vec<u32> = names.filter_map(|name| name.parse().ok()).collect();
     irqs.sort_unstable();
     irqs
 }
@@ -137,9 +135,9 @@ mod tests {
         for name in ["usb1", "usb2/2-1", "msi_irqs/33", "msi_irqs/34", "usbmisc"] {
             fs::create_dir_all(controller.join(name)).expect("writable");
         }
-        let mut found = buses(&controller);
-        found.sort_unstable();
+        let root = Root::default();
+        let found = buses(&root, &controller);
         assert_eq!(found, ["usb1", "usb2"]);
-        assert_eq!(message_irqs(&controller), [33, 34]);
+        assert_eq!(message_irqs(&root, &controller), [33, 34]);
     }
 }

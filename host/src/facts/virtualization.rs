@@ -29,29 +29,9 @@ fn device_tree(root: &Root, compatible: &[String]) -> Option<String> {
     (is_virt || has_fw_cfg).then(|| "qemu".to_owned())
 }
 
-/// Beginnings of texts in DMI, and the hypervisors that write them: systemd `src/basic/virt.c` (`dmi_vendor_table`,
+/// Hypervisors, and after each the beginning of a text that it writes into DMI: systemd `src/basic/virt.c` (`dmi_vendor_table`,
 /// 2026-11), and KubeVirt, OpenStack and Apple from its issues #24419, #25298 and #37204.
-const DMI: &[(&str, &str)] = &[
-    ("QEMU", "qemu"),
-    ("Standard PC (", "qemu"),
-    ("KVM", "kvm"),
-    ("KubeVirt", "kvm"),
-    ("OpenStack", "kvm"),
-    ("VMware", "vmware"),
-    ("VMW", "vmware"),
-    ("innotek GmbH", "virtualbox"),
-    ("VirtualBox", "virtualbox"),
-    ("Oracle Corporation VirtualBox", "virtualbox"),
-    ("Xen", "xen"),
-    ("Bochs", "bochs"),
-    ("BHYVE", "bhyve"),
-    ("Amazon EC2", "amazon"),
-    ("Google Compute Engine", "google"),
-    ("Parallels", "parallels"),
-    ("Microsoft Corporation Virtual", "microsoft"),
-    ("Hyper-V", "microsoft"),
-    ("Apple Virtualization", "apple"),
-];
+const DMI: &str = include_str!("hypervisors.txt");
 
 /// Detects hypervisors by what the firmware says of the machine in DMI.
 fn firmware(root: &Root) -> Option<String> {
@@ -68,8 +48,9 @@ fn firmware(root: &Root) -> Option<String> {
     let others = ["product_version", "board_vendor", "bios_vendor"].map(dmi);
     let names = [both, product].into_iter().chain(others);
     let known = names.filter_map(|name| {
-        let known = DMI.iter().find(|(begin, _)| name.starts_with(begin))?;
-        Some(known.1.to_owned())
+        let mut known = DMI.lines().filter_map(|line| line.split_once(' '));
+        let (hypervisor, _) = known.find(|(_, begin)| name.starts_with(begin))?;
+        Some(hypervisor.to_owned())
     });
     known.into_iter().next()
 }

@@ -3,9 +3,9 @@
 mod reader;
 
 use super::interval::Interval;
-use super::losses::{self, Cause};
+use super::losses::{self, Cause, lost};
 use super::twins::twins;
-use crate::check::{Finding, Unfit};
+use crate::check::{Finding, Values, why_and_fix};
 use crate::facts::RcvbufLimit;
 
 /// Limits of this machine that a fix must respect.
@@ -34,7 +34,7 @@ pub fn findings(seen: &Interval, dropping: &Interval, name: &str, limits: Limits
         .links
         .retain(|name, _| name.split(' ').next().is_some_and(is_busy));
     let links = losses::links(&growth).into_iter();
-    let links = links.map(|(what, next)| Finding::invalid(losses::lost(what), LINK, next));
+    let links = links.map(|(what, next)| Finding::invalid(lost(what), LINK, next));
     let others = findings_with(seen, dropping, name, &larger(seen, limits));
     links.chain(others).collect()
 }
@@ -73,50 +73,30 @@ fn overflow(
     name: &str,
     larger: &str,
 ) -> Finding {
-    let drops = cause.datagrams();
+    let busiest = dropping.busiest();
+    let other = busiest.filter(|thread| thread.process != name);
+    let other = other.map(|thread| &*thread.process);
+    let whose = other.map_or("its".to_owned(), |process| format!("{process}: its"));
     let size = seen
         .buffer_bytes()
         .map_or_else(String::new, |bytes| format!(" (SO_RCVBUF {} B)", bytes / 2));
-    let busiest = dropping.busiest();
-    let (whose, name) = match busiest {
-        Some(thread) if thread.process != name => {
-            (format!("{}: its", thread.process), &*thread.process)
-        }
-        _ => ("its".to_owned(), name),
-    };
-    let buffer = format!("{whose} receive buffer{size}");
-    let is_seen_full = seen.full().is_some_and(|full| full >= BUSY);
-    if cause.least == 0 && !is_seen_full {
-        return Finding::invalid(
-            lost(format!("{buffer} may have overflowed: {drops} dropped")),
-            "sockets of other programs dropped datagrams as well: whose buffer was full cannot be told",
-            "ss -lunm shows the drops (d) of each",
-        );
+    let (buffer, drops) = (format!("{whose} receive buffer{size}"), cause.datagrams());
+    let larger: &Values = &[("larger", &larger)];
+    if cause.least == 0 && seen.full().is_none_or(|full| full < BUSY) {
+        let (why, fix) = why_and_fix("overflow-of-whom", larger);
+        let what = lost(format!("{buffer} may have overflowed: {drops} dropped"));
+        return Finding::invalid(what, why, fix);
     }
     let [during, of] = [dropping, seen].map(|it| it.length.as_secs_f64());
-    let when = if is_only {
-        format!(", in {during:.0} of {of:.0} s")
-    } else {
-        String::new()
+    let when = is_only.then(|| format!(", in {during:.0} of {of:.0} s"));
+    let when = when.unwrap_or_default();
+    let (why, fix) = match busiest {
+        Some(busiest) => reader::why_full(busiest, seen, dropping, other.unwrap_or(name), larger),
+        None if seen.read == 0 => why_and_fix("overflow-unread", larger),
+        None => why_and_fix("overflow-of-unknown", larger),
     };
     let what = lost(format!("{buffer} overflowed: {drops} dropped{when}"));
-    let Some(busiest) = busiest else {
-        if seen.read == 0 {
-            let why = "nobody reads: no program here took a datagram (UdpInDatagrams)";
-            let fix =
-                "who has it, if anybody: sudo ss -lunp. A larger buffer only delays the drops";
-            return Finding::invalid(what, why, fix);
-        }
-        let why = "how busy its threads were may not be read: sudo shows it, if it is a program of this PID namespace. If \
-                   it is too slow, a larger buffer only delays the drops";
-        return Finding::invalid(what, why, larger);
-    };
-    let (why, fix) = reader::why_full(busiest, seen, dropping, name, larger);
     Finding::invalid(what, why, fix)
-}
-
-fn lost(how: String) -> Unfit {
-    Unfit::ProgramLoses { how }
 }
 
 /// Returns how the program gets a larger buffer.
@@ -162,22 +142,17 @@ fn shared_cpu(seen: &Interval, dropping: &Interval) -> Option<Finding> {
     if slept > 0.5 || dropper.is_some_and(|it| reader::sleeps(it, dropping)) {
         return None;
     }
-    let name = &busiest.process;
     let (own, share) = busiest.main_cpu()?;
     let rate = seen.packets_of_cpu[&cpu] as f64 / seen.length.as_secs_f64();
     let is_shared = cpu == own && packets >= MOSTLY && share >= MOSTLY && rate >= MANY;
+    let values: &Values = &[
+        ("name", &busiest.process),
+        ("cpu", &cpu),
+        ("share", &format!("{:.0}", 100.0 * share)),
+        ("packets", &format!("{:.0}", 100.0 * packets)),
+    ];
     let several = seen.packets_of_cpu.len() > 1;
-    (is_shared && several).then(|| {
-        Finding::note(
-            format!(
-                "{name} ran on CPU {cpu} {:.0} % of its time, where the kernel received {:.0} % of the packets",
-                100.0 * share,
-                100.0 * packets
-            ),
-            "the interrupt's softirq takes time from the thread that should empty the buffer",
-            "another CPU for the thread: taskset -cp CPU PID, or for the interrupt: udpbench check",
-        )
-    })
+    (is_shared && several).then(|| Finding::noted("shared-cpu", values))
 }
 
 #[cfg(test)]

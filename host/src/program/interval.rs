@@ -119,19 +119,7 @@ impl Interval {
     pub fn add(&mut self, later: &Self) {
         self.length += later.length;
         for (inode, socket) in &later.sockets {
-            let sum = self.sockets.entry(*inode).or_insert_with(|| SocketSeen {
-                drops: 0,
-                looks: 0,
-                full_looks: 0,
-                ..socket.clone()
-            });
-            sum.queued_bytes = sum.queued_bytes.max(socket.queued_bytes);
-            sum.least_queued_bytes = sum.least_queued_bytes.min(socket.least_queued_bytes);
-            sum.buffer_bytes = socket.buffer_bytes.or(sum.buffer_bytes);
-            sum.drops += socket.drops;
-            sum.looks += socket.looks;
-            sum.full_looks += socket.full_looks;
-            sum.owners.extend(&socket.owners);
+            self.add_socket(*inode, socket.clone());
         }
         self.read += later.read;
         self.socket_drops += later.socket_drops;
@@ -142,17 +130,38 @@ impl Interval {
         if !later.holders.is_empty() {
             self.holders.clone_from(&later.holders);
         }
-        for (id, times) in &later.threads {
-            let thread = self.threads.entry(*id).or_default();
-            thread.name.clone_from(&times.name);
-            thread.process.clone_from(&times.process);
-            (thread.id, thread.pid) = (*id, times.pid);
-            thread.ran_ns += times.ran_ns;
-            thread.waited_ns += times.waited_ns;
-            thread.runs += times.runs;
-            add_each(&mut thread.ran_ns_on, &times.ran_ns_on);
+        for thread in later.threads.values() {
+            self.add_thread(thread.clone());
         }
         add_each(&mut self.packets_of_cpu, &later.packets_of_cpu);
+    }
+
+    /// Adds what was seen of a socket later.
+    pub(super) fn add_socket(&mut self, inode: u32, later: SocketSeen) {
+        let Some(sum) = self.sockets.get_mut(&inode) else {
+            self.sockets.insert(inode, later);
+            return;
+        };
+        sum.queued_bytes = sum.queued_bytes.max(later.queued_bytes);
+        sum.least_queued_bytes = sum.least_queued_bytes.min(later.least_queued_bytes);
+        sum.buffer_bytes = later.buffer_bytes.or(sum.buffer_bytes);
+        sum.drops += later.drops;
+        sum.looks += later.looks;
+        sum.full_looks += later.full_looks;
+        sum.owners.extend(later.owners);
+    }
+
+    /// Adds what was seen of a thread later.
+    pub(super) fn add_thread(&mut self, later: ThreadTimes) {
+        let Some(sum) = self.threads.get_mut(&later.id) else {
+            self.threads.insert(later.id, later);
+            return;
+        };
+        (sum.pid, sum.process, sum.name) = (later.pid, later.process, later.name);
+        sum.ran_ns += later.ran_ns;
+        sum.waited_ns += later.waited_ns;
+        sum.runs += later.runs;
+        add_each(&mut sum.ran_ns_on, &later.ran_ns_on);
     }
 
     /// Returns the threads of the processes whose sockets dropped something, or else of all: those that still had the

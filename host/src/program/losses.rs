@@ -5,7 +5,7 @@ use std::iter;
 use nix::sys::utsname::uname;
 
 use super::Interval;
-use crate::check::{Finding, Unfit};
+use crate::check::{Finding, Unfit, why_and_fix};
 use crate::sys::loss_counters::{Loss, LossCounters};
 use crate::sys::loss_places::{Layer, LossPlace, PLACES};
 use crate::text::digits::counted;
@@ -30,7 +30,7 @@ impl Cause {
 
     /// Returns the number in words.
     pub fn datagrams(&self) -> String {
-        let most = of("datagram", self.most);
+        let most = counted(self.most, "datagram");
         if self.least == self.most {
             most
         } else {
@@ -96,14 +96,9 @@ fn of_sockets(interval: &Interval) -> Vec<(&'static LossPlace, u64)> {
 pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
     let drops = cause.datagrams();
     let Some(place) = cause.place else {
-        return Finding::invalid(
-            lost(format!(
-                "{drops} dropped at its sockets, and no counter of the kernel says why"
-            )),
-            "it is no full buffer. Linux 6.18 does not count what it drops without memory (net.ipv4.udp_mem); root \
-             sees the reason",
-            "sysctl net.ipv4.udp_mem; grep UDP /proc/net/sockstat",
-        );
+        let what = "dropped at its sockets, and no counter of the kernel says why";
+        let (why, fix) = why_and_fix("drops-unexplained", &[]);
+        return Finding::invalid(lost(format!("{drops} {what}")), why, fix);
     };
     let by_reasons = place.reasons.join(", ");
     let loss = interval.lost.loss(place);
@@ -150,7 +145,7 @@ pub fn loss_finding(loss: &Loss) -> Finding {
     let seen = format!(
         "{}: {} dropped ({})",
         loss.place.what,
-        of("packet", loss.packets),
+        counted(loss.packets, "packet"),
         by(loss)
     );
     let is_sure = loss.place.layer <= Layer::Backlog && !loss.place.is_common;
@@ -229,14 +224,10 @@ fn is_older(release: &str, version: &str) -> bool {
 }
 
 fn by(loss: &Loss) -> String {
-    let only_reasons = loss
-        .by
-        .iter()
-        .all(|(name, _)| loss.place.reasons.contains(&&**name));
-    let each = loss
-        .by
-        .iter()
-        .map(|(name, count)| format!("{name} {count}"));
+    let reasons = loss.place.reasons;
+    let only_reasons = loss.by.iter().all(|(name, _)| reasons.contains(&&**name));
+    let each = loss.by.iter();
+    let each = each.map(|(name, count)| format!("{name} {count}"));
     let whole = if only_reasons {
         ", of the whole machine"
     } else {
@@ -251,10 +242,6 @@ fn next(loss: &Loss) -> String {
         name => name,
     };
     loss.place.next_at(interface)
-}
-
-fn of(noun: &str, count: u64) -> String {
-    counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
 }
 
 #[cfg(test)]

@@ -94,43 +94,23 @@ impl Program {
     /// # Errors
     /// Fails if the kernel does not list sockets, or if the process has ended.
     pub fn sockets(&self) -> io::Result<Vec<UdpSocketState>> {
-        let all = if self.is_in_own_namespace() {
-            udp_sockets::here()?
-        } else {
-            udp_sockets::of_process(&self.namespace)?
+        let mut sockets = match &*self.namespace {
+            "thread-self" => udp_sockets::here()?,
+            other => udp_sockets::of_process(other)?,
         };
-        let own = match self.target {
-            Target::Pid(pid) => Some(inodes(pid)?),
-            Target::Port(_) => None,
-        };
-        let is_watched = |socket: &UdpSocketState| match (&own, self.target) {
-            (Some(own), _) => own.contains(&socket.inode),
-            (None, Target::Port(port)) => socket.local.port() == port,
-            (None, Target::Pid(_)) => false,
-        };
-        Ok(all.into_iter().filter(is_watched).collect())
-    }
-
-    /// Returns whether the program is in the network namespace of this one.
-    fn is_in_own_namespace(&self) -> bool {
-        self.namespace == "thread-self"
+        match self.target {
+            Target::Port(port) => sockets.retain(|it| it.local.port() == port),
+            Target::Pid(pid) => {
+                let own = inodes(pid)?;
+                sockets.retain(|it| own.contains(&it.inode));
+            }
+        }
+        Ok(sockets)
     }
 
     fn without_sockets(&self) -> UsageError {
         match self.target {
             Target::Port(port) => {
-                let mut open: Vec<u16> = udp_sockets::here().map_or_else(
-                    |_| Vec::new(),
-                    |all| all.iter().map(|it| it.local.port()).collect(),
-                );
-                open.sort_unstable();
-                open.dedup();
-                let open: Vec<String> = open.iter().map(u16::to_string).collect();
-                let those = match open.len() {
-                    0 => "no port is open".to_owned(),
-                    1..=12 => format!("open are {}", open.join(", ")),
-                    many => format!("{many} others are open (ss -lun lists them)"),
-                };
                 let elsewhere = match owners::in_other_namespace(port) {
                     Some(owner) => format!(
                         "{owner} has it in another network namespace: use --pid {}",
@@ -139,7 +119,7 @@ impl Program {
                     None => "In a container: --pid".to_owned(),
                 };
                 let problem = format!(
-                    "no UDP socket is bound to this port here: {those}. {elsewhere}{}",
+                    "no UDP socket is bound to this port here (ss -lun lists those that are). {elsewhere}{}",
                     packet_sockets()
                 );
                 UsageError::flag("--port", &port, problem)

@@ -90,8 +90,9 @@ impl Observer {
             // A socket that was opened meanwhile began with none.
             let before = self.sockets.get(&socket.inode).map_or(0, |it| it.drops);
             let drops = u64::from(socket.drops.wrapping_sub(before));
-            self.interval
-                .add_socket(socket, drops, &self.program.owners);
+            self.interval.socket_drops += drops;
+            let seen = seen(socket, drops, &self.program.owners);
+            self.interval.add_socket(socket.inode, seen);
             self.sockets.insert(socket.inode, socket.clone());
         }
         let mut threads = BTreeMap::new();
@@ -103,9 +104,21 @@ impl Observer {
             for (id, thread) in threads::of_process(&self.root, owner.pid) {
                 let before = self.threads.get(&id);
                 let before = if is_new { Some(&thread) } else { before };
-                let times = self.interval.add_thread(id, &thread, before);
-                times.process.clone_from(&process);
-                times.pid = owner.pid;
+                // A thread that was begun meanwhile began with none.
+                let since = |count: fn(&Thread) -> u64| {
+                    count(&thread).saturating_sub(before.map_or(0, count))
+                };
+                let ran_ns = since(|it| it.ran_ns);
+                self.interval.add_thread(ThreadTimes {
+                    id,
+                    pid: owner.pid,
+                    process: process.clone(),
+                    name: thread.name.clone(),
+                    ran_ns,
+                    waited_ns: since(|it| it.waited_ns),
+                    runs: since(|it| it.runs),
+                    ran_ns_on: BTreeMap::from([(thread.cpu, ran_ns)]),
+                });
                 threads.insert(id, thread);
             }
         }
@@ -138,56 +151,27 @@ impl Observer {
     }
 }
 
+/// Returns what one look saw of a socket.
+fn seen(socket: &UdpSocketState, drops: u64, owners: &[Owner]) -> SocketSeen {
+    let full = socket.buffer_bytes.map(|it| NEARLY_FULL * f64::from(it));
+    let is_full = full.is_some_and(|full| f64::from(socket.queued_bytes) >= full);
+    let owners = owners.iter().filter(|it| it.inodes.contains(&socket.inode));
+    SocketSeen {
+        local: socket.local,
+        ipv6_only: socket.ipv6_only,
+        is_connected: socket.is_connected,
+        device: socket.device,
+        queued_bytes: socket.queued_bytes,
+        least_queued_bytes: socket.queued_bytes,
+        buffer_bytes: socket.buffer_bytes,
+        drops,
+        looks: 1,
+        full_looks: u64::from(is_full),
+        owners: owners.map(|owner| owner.pid).collect(),
+    }
+}
+
 impl Interval {
-    fn add_socket(&mut self, socket: &UdpSocketState, drops: u64, owners: &[Owner]) {
-        let owners = owners
-            .iter()
-            .filter(|owner| owner.inodes.contains(&socket.inode));
-        let seen = self
-            .sockets
-            .entry(socket.inode)
-            .or_insert_with(|| SocketSeen {
-                local: socket.local,
-                ipv6_only: socket.ipv6_only,
-                is_connected: socket.is_connected,
-                device: socket.device,
-                queued_bytes: 0,
-                least_queued_bytes: u32::MAX,
-                buffer_bytes: None,
-                drops: 0,
-                looks: 0,
-                full_looks: 0,
-                owners: BTreeSet::new(),
-            });
-        seen.queued_bytes = seen.queued_bytes.max(socket.queued_bytes);
-        seen.least_queued_bytes = seen.least_queued_bytes.min(socket.queued_bytes);
-        seen.buffer_bytes = socket.buffer_bytes;
-        seen.drops += drops;
-        seen.looks += 1;
-        let full = socket.buffer_bytes.map(|it| NEARLY_FULL * f64::from(it));
-        let is_full = full.is_some_and(|full| f64::from(socket.queued_bytes) >= full);
-        seen.full_looks += u64::from(is_full);
-        seen.owners.extend(owners.map(|owner| owner.pid));
-        self.socket_drops += drops;
-    }
-
-    fn add_thread(&mut self, id: u32, now: &Thread, before: Option<&Thread>) -> &mut ThreadTimes {
-        let since = |count: fn(&Thread) -> u64| {
-            // A thread that was begun meanwhile began with none.
-            let before = before.map_or(0, count);
-            count(now).saturating_sub(before)
-        };
-        let ran_ns = since(|it| it.ran_ns);
-        let thread = self.threads.entry(id).or_default();
-        thread.id = id;
-        thread.name.clone_from(&now.name);
-        thread.ran_ns += ran_ns;
-        thread.waited_ns += since(|it| it.waited_ns);
-        thread.runs += since(|it| it.runs);
-        *thread.ran_ns_on.entry(now.cpu).or_default() += ran_ns;
-        thread
-    }
-
     fn count(&mut self, before: &LossCounters, now: &LossCounters) {
         self.lost = now.since(before);
         let counter = |name: &str| self.lost.counters.get(name).copied().unwrap_or(0);

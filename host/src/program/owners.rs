@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::path::PathBuf;
 
 use crate::sys::files::Root;
 use crate::sys::udp_sockets;
@@ -94,20 +95,22 @@ pub(super) fn namespace_of(pid: u32, sockets: &BTreeSet<u32>) -> String {
 
 /// Returns the namespace of a process without UDP sockets.
 fn first_of(pid: u32) -> String {
-    let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
-    let (own, other) = (of("thread-self"), of(&pid.to_string()));
+    let (own, other) = (namespace("thread-self"), namespace(&pid.to_string()));
     if own.is_none() || other.is_none() || own == other {
         return "thread-self".to_owned();
     }
     pid.to_string()
 }
 
+fn namespace(process: &str) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{process}/ns/net")).ok()
+}
+
 /// Returns a directory of `/proc` for each network namespace but that of this thread: those of processes that may be
 /// looked at.
 fn other_namespaces() -> impl Iterator<Item = String> {
-    let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
-    let mut seen: BTreeSet<_> = of("thread-self").into_iter().collect();
-    let is_new = move |pid: &String| of(pid).is_some_and(|namespace| seen.insert(namespace));
+    let mut seen: BTreeSet<_> = namespace("thread-self").into_iter().collect();
+    let is_new = move |pid: &String| namespace(pid).is_some_and(|it| seen.insert(it));
     pids().map(|pid| pid.to_string()).filter(is_new)
 }
 

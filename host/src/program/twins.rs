@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::Interval;
 use super::interval::SocketSeen;
-use crate::check::Finding;
+use crate::check::{Finding, Values};
 
 /// Finds sockets of several processes on one port whose addresses overlap: only some of them get a datagram.
 pub(super) fn twins(seen: &Interval) -> Option<Finding> {
@@ -51,68 +51,47 @@ fn ip(socket: &SocketSeen) -> IpAddr {
 fn finding(seen: &Interval, port: u16, mut sockets: Vec<&SocketSeen>) -> Finding {
     // The kernel prefers exact addresses, and IPv4 to both (`compute_score`, net/ipv4/udp.c).
     sockets.sort_by_key(|it| (ip(it).is_unspecified(), ip(it)));
-    let addresses: BTreeSet<IpAddr> = sockets.iter().map(|it| ip(it)).collect();
     let owners: BTreeSet<u32> = sockets.iter().flat_map(|it| &it.owners).copied().collect();
-    let (shared, each, why) = match addresses.len() {
-        1 => (
-            sockets[0].local.to_string(),
-            owners.iter().map(|pid| ran(seen, *pid)).collect(),
-            "with SO_REUSEPORT each gets the datagrams of some senders; with SO_REUSEADDR one gets them all, except \
-             for groups"
-                .to_owned(),
-        ),
-        _ => (
-            format!("port {port}"),
-            sockets.iter().map(|it| at(seen, it)).collect::<Vec<_>>(),
-            preferred(seen, &sockets),
-        ),
+    let each: Vec<String> = sockets.iter().map(|it| at(seen, it)).collect();
+    let first = ip(sockets[0]);
+    let (winners, losers): (Vec<&SocketSeen>, Vec<_>) =
+        sockets.iter().partition(|it| ip(it) == first);
+    let address = match first {
+        any if any.is_unspecified() => "any IPv4 address".to_owned(),
+        one => one.to_string(),
     };
-    Finding::note(
-        format!(
-            "{} sockets have {shared}, of {} processes: {}",
-            sockets.len(),
-            owners.len(),
-            each.join(", ")
-        ),
-        format!("{why}. Who gets many runs often"),
-        format!("stop the one that should not run: sudo ss -lunp sport = :{port}"),
-    )
+    let kind = if losers.is_empty() {
+        "twins"
+    } else {
+        "overlapping-addresses"
+    };
+    let values: &Values = &[
+        ("count", &sockets.len()),
+        ("port", &port),
+        ("owners", &owners.len()),
+        ("each", &each.join(", ")),
+        ("winners", &names(seen, &winners)),
+        ("address", &address),
+        ("losers", &names(seen, &losers)),
+    ];
+    Finding::noted(kind, values)
 }
 
-/// Returns who gets what is sent to each address but the least exact one, and who does not.
-fn preferred(seen: &Interval, sockets: &[&SocketSeen]) -> String {
-    let last = sockets.last().map(|it| ip(it));
-    let (least, exact): (Vec<&SocketSeen>, Vec<_>) =
-        sockets.iter().partition(|it| Some(ip(it)) == last);
-    let each = exact.iter().map(|socket| {
-        let to = match ip(socket) {
-            any if any.is_unspecified() => "any IPv4 address".to_owned(),
-            one => one.to_string(),
-        };
-        format!("{} gets what is sent to {to}", names(seen, socket))
-    });
-    let each = each.collect::<Vec<_>>().join(", ");
-    let deaf: BTreeSet<String> = least.iter().map(|it| names(seen, it)).collect();
-    let deaf = deaf.into_iter().collect::<Vec<_>>().join(", ");
-    format!("the most exact address wins: {each}; {deaf} gets none of it")
-}
-
-/// Returns a socket's processes, its address and their runs.
+/// Returns a socket's address, its processes, and their runs.
 fn at(seen: &Interval, socket: &SocketSeen) -> String {
-    let each = socket.owners.iter().map(|pid| ran(seen, *pid));
-    let each = each.collect::<Vec<_>>().join(", ");
-    format!("at {} {each}", socket.local.ip())
+    let ran = |pid: &u32| {
+        let threads = seen.threads.values().filter(|thread| thread.pid == *pid);
+        let runs: u64 = threads.map(|thread| thread.runs).sum();
+        format!("{} ran {runs} times", name(seen, *pid))
+    };
+    let each: Vec<String> = socket.owners.iter().map(ran).collect();
+    format!("at {} {}", socket.local.ip(), each.join(", "))
 }
 
-fn ran(seen: &Interval, pid: u32) -> String {
-    let threads = seen.threads.values().filter(|thread| thread.pid == pid);
-    let runs: u64 = threads.map(|thread| thread.runs).sum();
-    format!("{} ran {runs} times", name(seen, pid))
-}
-
-fn names(seen: &Interval, socket: &SocketSeen) -> String {
-    let names = socket.owners.iter().map(|pid| name(seen, *pid));
-    names.collect::<Vec<_>>().join(" and ")
+fn names(seen: &Interval, sockets: &[&SocketSeen]) -> String {
+    let owners: BTreeSet<u32> = sockets.iter().flat_map(|it| &it.owners).copied().collect();
+    let names: Vec<&str> = owners.iter().map(|pid| name(seen, *pid)).collect();
+    names.join(" and ")
 }
 
 fn name(seen: &Interval, pid: u32) -> &str {

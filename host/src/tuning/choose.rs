@@ -4,10 +4,11 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LeftOut, Location, Name, Setting, Tuning, Tunings, mask};
+use super::{LeftOut, Location, Name, Setting, Tuning, Tunings};
 use crate::facts::{self, CpufreqPolicy, Host, Interface};
 use crate::sys::files::Root;
 use crate::sys::nic::{Changeable, Ethtool};
+use crate::text::cpu_mask as mask;
 
 /// A request for tunings to try, if the machine has them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -41,18 +42,14 @@ fn lowest(interfaces: &[String], root: &Root) -> Vec<String> {
     let mut lowest: Vec<String> = Vec::new();
     for name in interfaces {
         let found = Interface::read(root, name);
-        let all = found
-            .as_ref()
-            .map(Interface::with_below)
-            .unwrap_or_default();
-        let names = all
-            .into_iter()
-            .filter(|it| it.below.is_empty())
-            .map(|it| it.name.clone());
-        let mut names: Vec<String> = names.collect();
-        if names.is_empty() {
-            names.push(name.clone());
-        }
+        let mut names = found.map_or_else(
+            || vec![name.clone()],
+            |found| {
+                let all = found.with_below().into_iter();
+                let bottom = all.filter(|it| it.below.is_empty());
+                bottom.map(|it| it.name.clone()).collect()
+            },
+        );
         names.retain(|name| !lowest.contains(name));
         lowest.extend(names);
     }
@@ -161,18 +158,10 @@ impl Machine<'_> {
         }
         let online = self.online()?;
         let busy = Interface::read(self.root, interface).map_or_else(Vec::new, |it| it.irq_cpus);
-        let others: Vec<usize> = online
-            .iter()
-            .copied()
-            .filter(|cpu| !busy.contains(cpu))
-            .collect();
+        let mut others = online.clone();
+        others.retain(|cpu| !busy.contains(cpu));
         let mask = mask::format(if others.is_empty() { &online } else { &others });
-        let mut settings: Vec<Setting> = files
-            .into_iter()
-            .map(|file| self.file(file, mask.clone()))
-            .collect::<Result<_, _>>()?;
-        switch_off(&mut settings);
-        Ok(settings)
+        self.masks(files, std::iter::repeat(mask))
     }
 
     /// Returns XPS settings with another CPU for each queue. If XPS is on, tries it off.
@@ -182,13 +171,24 @@ impl Machine<'_> {
             return Err(format!("{interface} has one transmit queue"));
         }
         let online = self.online()?;
-        let cpus = online.iter().cycle();
-        let mut settings: Vec<Setting> = files
-            .into_iter()
-            .zip(cpus)
-            .map(|(file, cpu)| self.file(file, mask::format(&[*cpu])))
-            .collect::<Result<_, _>>()?;
-        switch_off(&mut settings);
+        let masks = online.iter().cycle().map(|cpu| mask::format(&[*cpu]));
+        self.masks(files, masks)
+    }
+
+    /// Returns settings of files with these masks, or off if any of the files is on.
+    fn masks(
+        &self,
+        files: Vec<String>,
+        masks: impl Iterator<Item = String>,
+    ) -> Result<Vec<Setting>, String> {
+        let settings = files.into_iter().zip(masks);
+        let settings = settings.map(|(file, mask)| self.file(file, mask));
+        let mut settings: Vec<Setting> = settings.collect::<Result<_, _>>()?;
+        if settings.iter().any(|it| !mask::is_empty(&it.before)) {
+            for setting in &mut settings {
+                "0".clone_into(&mut setting.tried);
+            }
+        }
         Ok(settings)
     }
 
@@ -256,18 +256,6 @@ impl Machine<'_> {
                 before,
             }])
         })
-    }
-}
-
-/// Changes every setting to off if any of them is on.
-fn switch_off(settings: &mut [Setting]) {
-    if settings
-        .iter()
-        .any(|setting| !mask::is_empty(&setting.before))
-    {
-        for setting in settings {
-            "0".clone_into(&mut setting.tried);
-        }
     }
 }
 

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::mask;
 use crate::sys::files::Root;
 use crate::sys::nic::{Changeable, Ethtool};
+use crate::text::cpu_mask as mask;
 
 /// A file of the kernel, or a setting of an interface's driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

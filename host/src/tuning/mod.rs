@@ -5,14 +5,12 @@
 //! | find, read and write a value | `location` |
 //! | choose the tunings that this machine has | `choose` |
 //! | find what somebody else has changed | `difference` |
-//! | read and write CPU masks | `mask` |
 //! | allow one search at a time | `lock` |
 
 mod choose;
 mod difference;
 mod location;
 mod lock;
-mod mask;
 
 use serde::{Deserialize, Serialize};
 

@@ -171,7 +171,7 @@ fn lost_in_driver(samples: &[Sample]) -> Option<CaseWarning> {
     let ((end, name), packets) = most_moved(samples, is_on_the_way)?;
     // Logs do not have the driver, and the counters of several have this name.
     let unknown = "what it counts depends on the driver";
-    let means = cause(None, name).map_or(unknown, |cause| cause.means);
+    let means = cause(None, name).map_or(unknown, |cause| &cause.means);
     Some(CaseWarning::LostInDriver {
         end: end.to_owned(),
         counter: name.to_owned(),

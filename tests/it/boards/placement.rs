@@ -169,9 +169,7 @@ fn a_kernel_that_does_not_tell_big_cores_from_others_contradicts_the_profile() {
     };
     assert_eq!(
         fallback("rock-5b", &host).as_deref(),
-        Some(
-            "generic placement: rock-5b has big CPUs, but neither capacity, core nor clock tells CPU 4 from CPU 3"
-        )
+        Some("generic placement: CPU 4 is big in rock-5b, but here not bigger than CPU 3")
     );
 }
 

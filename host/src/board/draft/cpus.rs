@@ -5,92 +5,59 @@ use std::fmt::Write;
 
 use super::list;
 use crate::facts::{Cpu, Host};
-use crate::sys::files::{Root, parse_cpu_list};
+use crate::sys::files::Root;
 
-/// The number of CPUs of the board, and the ones that this process may use.
-pub(super) struct Cpus<'a> {
-    count: usize,
-    usable: &'a [Cpu],
+/// Returns the number of CPUs of the board. `None`: it shows none.
+pub(super) fn count(host: &Host, root: &Root) -> Option<usize> {
+    let present = root.cpu_list("sys/devices/system/cpu/present");
+    let usable = host.cpus.iter().map(|cpu| cpu.id);
+    let last = present.into_iter().flatten().chain(usable).max()?;
+    Some(last + 1)
 }
 
-impl<'a> Cpus<'a> {
-    pub(super) fn read(host: &'a Host, root: &Root) -> Option<Self> {
-        let present = root.text("sys/devices/system/cpu/present");
-        let present = present
-            .and_then(|list| parse_cpu_list(&list).ok())
-            .unwrap_or_default();
-        let usable = host.cpus.iter().map(|cpu| cpu.id);
-        let last = present.into_iter().chain(usable).max()?;
-        Some(Self {
-            count: last + 1,
-            usable: &host.cpus,
-        })
+/// Returns the table `[cpus]` of a board with so many CPUs, of which this process may use these.
+pub(super) fn text(count: usize, usable: &[Cpu]) -> String {
+    let last = count - 1;
+    let mut text =
+        format!("\n[cpus]\n# /sys/devices/system/cpu/present: 0 to {last}.\ncount = {count}\n");
+    if usable.len() != count {
+        text += "# Not all of them could be used when this was written: whether some are big is not known.\n";
+        return text;
     }
-
-    pub(super) fn all_usable(&self) -> bool {
-        self.usable.len() == self.count
+    let mut kinds = BTreeMap::<Speed, Vec<usize>>::new();
+    for cpu in usable {
+        kinds.entry(cpu.speed()).or_default().push(cpu.id);
     }
-
-    pub(super) fn text(&self) -> String {
-        let mut text = format!(
-            "\n[cpus]\n# /sys/devices/system/cpu/present: 0 to {}.\ncount = {}\n",
-            self.count - 1,
-            self.count
-        );
-        if !self.all_usable() {
-            text += "# Not all of them could be used when this was written: whether some are big is not known.\n";
-            return text;
-        }
-        let kinds = self.kinds();
-        if kinds.len() > 1 {
-            let kind = |((capacity, _, khz, part), cpus): (&Speed, &Vec<usize>)| {
-                let mhz = khz / 1000;
-                format!(
-                    "{capacity}, part {part:#x}, {mhz} MHz (CPUs {})",
-                    list(cpus)
-                )
-            };
-            let kinds = kinds.iter().map(kind).collect::<Vec<_>>().join("\n#   ");
+    if kinds.len() > 1 {
+        text += "# cpu_capacity, core in /proc/cpuinfo, highest clock:\n";
+        for ((capacity, _, khz, part), cpus) in &kinds {
+            let (mhz, cpus) = (khz / 1000, list(cpus));
             let _ = writeln!(
                 text,
-                "# cpu_capacity, core in /proc/cpuinfo, highest clock:\n#   {kinds}"
+                "#   {capacity}, part {part:#x}, {mhz} MHz (CPUs {cpus})"
             );
         }
-        let big = self.big();
-        if !big.is_empty() {
-            let _ = writeln!(text, "big = [{}]", list(&big));
-        }
-        text
     }
+    let big = big(&kinds);
+    if !big.is_empty() {
+        let _ = writeln!(text, "big = [{}]", list(&big));
+    }
+    text
+}
 
-    /// Groups the CPUs by speed.
-    fn kinds(&self) -> BTreeMap<Speed, Vec<usize>> {
-        let mut kinds = BTreeMap::<Speed, Vec<usize>>::new();
-        for cpu in self.usable {
-            kinds.entry(cpu.speed()).or_default().push(cpu.id);
-        }
-        kinds
-    }
-
-    /// Returns the CPUs above the widest step from one speed to the next. A step of less than a fifth does not count:
-    /// clusters of one kind may differ a little in their highest clocks.
-    fn big(&self) -> Vec<usize> {
-        let kinds = self.kinds();
-        let speeds: Vec<Speed> = kinds.keys().copied().collect();
-        let steps = speeds
-            .windows(2)
-            .map(|pair| (step(pair[0], pair[1]), pair[1]));
-        let widest = steps.max_by(|a, b| a.0.total_cmp(&b.0));
-        let Some((_, least)) = widest.filter(|(step, _)| *step >= 1.2) else {
-            return Vec::new();
-        };
-        let mut big: Vec<usize> = kinds
-            .range(least..)
-            .flat_map(|(_, cpus)| cpus.clone())
-            .collect();
-        big.sort_unstable();
-        big
-    }
+/// Returns the CPUs above the widest step from one speed to the next. A step of less than a fifth does not count:
+/// clusters of one kind may differ a little in their highest clocks.
+fn big(kinds: &BTreeMap<Speed, Vec<usize>>) -> Vec<usize> {
+    let speeds = kinds.keys().zip(kinds.keys().skip(1));
+    let steps = speeds.map(|(slower, faster)| (step(*slower, *faster), faster));
+    let widest = steps.max_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((_, least)) = widest.filter(|(step, _)| *step >= 1.2) else {
+        return Vec::new();
+    };
+    let big = kinds.range(least..).flat_map(|(_, cpus)| cpus);
+    let mut big: Vec<usize> = big.copied().collect();
+    big.sort_unstable();
+    big
 }
 
 /// Speed, as returned by [`Cpu::speed`].

@@ -6,7 +6,6 @@ mod heat;
 
 use std::fmt::Write;
 
-use self::cpus::Cpus;
 use super::detect::without_revision;
 use crate::data::Threads;
 use crate::facts::Host;
@@ -16,14 +15,14 @@ use crate::text::cpu_list;
 
 /// Returns the draft. Its placements are those of the profile `generic`.
 pub fn draft(host: &Host, root: &Root) -> String {
-    let cpus = Cpus::read(host, root);
+    let count = cpus::count(host, root);
     let parts = [
         heading(host, root),
         detection(host),
-        cpus.as_ref().map(Cpus::text).unwrap_or_default(),
+        count.map_or_else(String::new, |count| cpus::text(count, &host.cpus)),
         defaults(host),
         heat::text(root),
-        placement(host, cpus.as_ref().is_some_and(Cpus::all_usable)),
+        placement(host, count == Some(host.cpus.len())),
     ];
     parts.concat()
 }
@@ -150,7 +149,7 @@ fn placement(host: &Host, all_usable: bool) -> String {
         );
     }
     text += "# With the peer on another machine. CPU 0 is left to the interrupt of the network interface.\n";
-    let order = wire_order(host);
+    let order = flat(&Placement::apart(host.cpus.len(), &host.cpus, &[0]));
     let wire = [1, 2, 4].into_iter().filter(|&count| count <= order.len());
     let wire = wire.map(|count| {
         format!(
@@ -170,24 +169,6 @@ fn thread_counts(cpus: usize) -> Vec<Threads> {
         .into_iter()
         .filter_map(|count| Threads::try_from(u16::try_from(count).ok()?).ok());
     threads.collect()
-}
-
-/// Returns the CPUs in the order of the computed placement, CPU 0 last.
-fn wire_order(host: &Host) -> Vec<usize> {
-    let one_each = u16::try_from(host.cpus.len())
-        .ok()
-        .and_then(|count| Threads::try_from(count).ok());
-    let Some(threads) = one_each else {
-        return Vec::new();
-    };
-    let Placement { senders, receivers } = Placement::generic(threads, &host.cpus);
-    let (senders, mut receivers) = (flat(&senders), flat(&receivers).into_iter());
-    let pairs = senders
-        .into_iter()
-        .flat_map(|sender| [Some(sender), receivers.next()]);
-    let (zero, mut order): (Vec<usize>, Vec<usize>) = pairs.flatten().partition(|&cpu| cpu == 0);
-    order.extend(zero);
-    order
 }
 
 fn flat(cpus: &[Option<usize>]) -> Vec<usize> {

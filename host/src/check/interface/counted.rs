@@ -1,5 +1,7 @@
 //! Checks the counters of an interface.
 
+use std::fmt::Display;
+
 use super::drivers::{Cause, cause};
 use super::{Finding, Unfit};
 use crate::facts::{Interface, InterfaceKind};
@@ -9,13 +11,9 @@ use crate::text::digits;
 pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
     let mut findings = lost(interface);
     // A bond's counters are the sums of those below it, which have findings of their own.
-    if interface.kind != InterfaceKind::Bond || interface.below.is_empty() {
-        findings.extend(
-            [broken(interface), dropped(interface)]
-                .into_iter()
-                .flatten(),
-        );
-    }
+    let is_sum = interface.kind == InterfaceKind::Bond && !interface.below.is_empty();
+    let own = [broken(interface), dropped(interface)];
+    findings.extend(own.into_iter().flatten().filter(|_| !is_sum));
     findings.extend(flapping(interface));
     findings
 }
@@ -78,31 +76,30 @@ fn lost_by(
     let moving = interface.counted.moving.iter();
     let moving = moving.filter(|(counter, _)| cause.has(counter));
     if let Some((counter, more)) = moving.max_by_key(|(_, more)| *more) {
-        return Some(Finding::invalid(
-            Unfit::DriverLoses {
-                interface: name.clone(),
-                counter: counter.clone(),
-                packets: *more,
-            },
-            cause.means,
-            cause.fix(name),
+        let seen = Unfit::DriverLoses {
+            interface: name.clone(),
+            counter: counter.clone(),
+            packets: *more,
+        };
+        return Some(Finding::unfit(
+            seen,
+            &[("means", &cause.means), ("fix", &cause.fix(name))],
         ));
     }
     let lost = counters.iter().map(|(_, count)| *count);
     let lost = lost.fold(0, u64::saturating_add);
     let share = share(lost, packets)?;
     let (counter, most) = counters.iter().max_by_key(|(_, count)| *count)?;
-    Some(Finding::note(
-        format!(
-            "{name} has lost {} ({share}) in its driver: {counter} {most}",
-            digits::counted(lost, "packet")
-        ),
-        cause.means,
-        format!(
-            "whether it goes on, while packets come: watch -d ethtool -S {name}\n{}",
-            cause.fix(name)
-        ),
-    ))
+    let values: &[(&str, &dyn Display)] = &[
+        ("interface", name),
+        ("lost", &digits::counted(lost, "packet")),
+        ("share", &share),
+        ("counter", counter),
+        ("most", most),
+        ("means", &cause.means),
+        ("fix", &cause.fix(name)),
+    ];
+    Some(Finding::noted("driver-has-lost", values))
 }
 
 /// Finds errors that the kernel counted, beyond the driver's own counters.
@@ -110,14 +107,9 @@ fn broken(interface: &Interface) -> Option<Finding> {
     let (name, received) = (&interface.name, interface.counted.rx_packets?);
     let errors = interface.counted.rx_errors?;
     let share = share(errors.saturating_sub(driver_losses(interface)), received)?;
-    Some(Finding::note(
-        format!("{name} has counted {errors} errors of receiving ({share} of the packets)"),
-        "damaged or missed packets reach no socket, and no counter of UDP has them",
-        format!(
-            "of what kind: ip -s -s link show {name}\n\
-             crc, frame, length: the cable or the port; missed, fifo, overrun: rings and interrupts"
-        ),
-    ))
+    let values: &[(&str, &dyn Display)] =
+        &[("interface", name), ("errors", &errors), ("share", &share)];
+    Some(Finding::noted("broken-packets", values))
 }
 
 /// Finds packets that the kernel dropped while the driver lost none: `rx_dropped` rises (#6898, #1954).
@@ -125,38 +117,27 @@ fn dropped(interface: &Interface) -> Option<Finding> {
     let (name, counted) = (&interface.name, &interface.counted);
     let received = counted.rx_packets?;
     let dropped = counted.rx_dropped?.saturating_sub(counted.backlog_drops);
-    (driver_losses(interface) == 0 && share(dropped, received).is_some()).then(|| {
-        let driver = interface.driver.as_deref().unwrap_or("its driver");
-        let silent = match counted.driver_in_drops {
-            Some(_) => "the driver lost none".to_owned(),
-            None if family(driver).is_some() => "the driver has no counters for it".to_owned(),
-            None => format!("what {driver} counts is unknown"),
-        };
-        Finding::note(
-            format!(
-                "{name} has dropped {} on the way in, and received {received}",
-                digits::counted(dropped, "packet")
-            ),
-            format!("{silent}: often frames of protocols or VLANs that nobody wants"),
-            format!(
-                "what they are: sudo tcpdump -eni {name} vlan or not '(ip or ip6 or arp)'\n\
-                 the kernel's reasons: sudo perf trace -e skb:kfree_skb"
-            ),
-        )
-    })
+    let driver = interface.driver.as_deref().unwrap_or("its driver");
+    let silent = match counted.driver_in_drops {
+        Some(_) => "the driver lost none".to_owned(),
+        None if family(driver).is_some() => "the driver has no counters for it".to_owned(),
+        None => format!("what {driver} counts is unknown"),
+    };
+    let values: &[(&str, &dyn Display)] = &[
+        ("interface", name),
+        ("dropped", &digits::counted(dropped, "packet")),
+        ("received", &received),
+        ("silent", &silent),
+    ];
+    (driver_losses(interface) == 0 && share(dropped, received).is_some())
+        .then(|| Finding::noted("dropped-packets", values))
 }
 
 /// Largest number of carrier changes that is normal: booting takes a few, while the link is negotiated.
 const MOST_CHANGES: u32 = 6;
 
 fn flapping(interface: &Interface) -> Option<Finding> {
-    let name = &interface.name;
-    let changes = interface
-        .carrier_changes
-        .filter(|&changes| changes > MOST_CHANGES)?;
-    Some(Finding::note(
-        format!("the carrier of {name} came or went {changes} times since it was made"),
-        "each time the link is gone for seconds, and so is all that was sent",
-        "look at the cable, at the power supply and at the other end; dmesg says when it was",
-    ))
+    let changes = interface.carrier_changes?;
+    let values: &[(&str, &dyn Display)] = &[("interface", &interface.name), ("changes", &changes)];
+    (changes > MOST_CHANGES).then(|| Finding::noted("flapping", values))
 }

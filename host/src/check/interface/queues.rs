@@ -1,10 +1,12 @@
 //! Checks queues, rings, interrupts and buffers.
 
+use std::fmt::Display;
+
 use super::super::network;
 use super::{Finding, Subject};
 use crate::data::Threads;
 use crate::facts::Interface;
-use crate::text::cpu_list;
+use crate::text::{cpu_list, cpu_mask};
 
 pub(super) fn findings(interface: &Interface, subject: &Subject) -> Vec<Finding> {
     let all = [
@@ -22,28 +24,23 @@ fn unsteered(interface: &Interface, subject: &Subject) -> Option<Finding> {
     let (name, queues) = (&interface.name, interface.tx_queues);
     let is_off = interface.xps_cpus.as_ref().is_some_and(Vec::is_empty);
     let cpus: Vec<usize> = subject.host.cpus.iter().map(|cpu| cpu.id).collect();
-    (queues > 1 && is_off && !cpus.is_empty()).then(|| {
-        Finding::note(
-            format!("{name} has {queues} transmit queues, and XPS gives none of them a CPU"),
-            "flows are hashed to queues, several to one of them, and some starve",
-            steering(name, queues, &cpus),
-        )
-    })
+    let values: &[(&str, &dyn Display)] = &[
+        ("interface", name),
+        ("queues", &queues),
+        ("steering", &steering(name, queues, &cpus)),
+    ];
+    (queues > 1 && is_off && !cpus.is_empty()).then(|| Finding::noted("unsteered", values))
 }
 
-/// Returns a command for each queue that gets CPUs. Names only CPUs below 32, as larger masks have commas (kernel doc
-/// networking/scaling).
+/// Returns a command for each queue that gets CPUs.
 fn steering(name: &str, queues: usize, cpus: &[usize]) -> String {
     let line = |queue: usize| {
-        let own = cpus.iter().skip(queue).step_by(queues);
-        let mask = own
-            .filter(|cpu| **cpu < 32)
-            .fold(0_u32, |mask, cpu| mask | 1 << cpu);
-        (mask != 0).then(|| {
-            format!("echo {mask:x} | sudo tee /sys/class/net/{name}/queues/tx-{queue}/xps_cpus")
-        })
+        let own: Vec<usize> = cpus.iter().copied().skip(queue).step_by(queues).collect();
+        let mask = cpu_mask::format(&own);
+        format!("echo {mask} | sudo tee /sys/class/net/{name}/queues/tx-{queue}/xps_cpus")
     };
-    (0..queues).filter_map(line).collect::<Vec<_>>().join("\n")
+    let with_cpus = queues.min(cpus.len());
+    (0..with_cpus).map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Finds interrupts on the CPU of a bench thread: interrupt, softirq and thread take turns on it
@@ -63,18 +60,13 @@ fn interrupted(interface: &Interface, subject: &Subject) -> Option<Finding> {
     let used = fewer.find(|used| !used.iter().all(has_own))?;
     let mut cpus = subject.host.cpus.iter().map(|cpu| cpu.id);
     let free = cpus.find(|cpu| !used.contains(cpu))?;
-    let irqs: Vec<String> = interface.irqs.iter().map(ToString::to_string).collect();
-    Some(Finding::note(
-        format!(
-            "{name} interrupts CPU {}, where a thread of runs between two hosts is pinned",
-            cpu_list::join(&interface.irq_cpus, ",")
-        ),
-        "the kernel and the program take turns on it; irqbalance undoes the fix",
-        format!(
-            "for irq in {}; do echo {free} | sudo tee /proc/irq/$irq/smp_affinity_list; done",
-            irqs.join(" ")
-        ),
-    ))
+    let values: &[(&str, &dyn Display)] = &[
+        ("interface", name),
+        ("cpus", &cpu_list::join(&interface.irq_cpus, ",")),
+        ("irqs", &network::irq_list(&interface.irqs)),
+        ("free", &free),
+    ];
+    Some(Finding::noted("interrupted-thread", values))
 }
 
 /// Returns the CPUs of this many threads whose peers are on another host.
@@ -106,45 +98,37 @@ fn held_back(interface: &Interface) -> Option<Finding> {
         fixes.push(format!("sudo ethtool -C {name} {adaptive}rx-usecs 0"));
     }
     if polled_us > 0 {
-        fixes.push(format!(
-            "echo 0 | sudo tee /sys/class/net/{name}/napi_defer_hard_irqs"
-        ));
+        let file = format!("/sys/class/net/{name}/napi_defer_hard_irqs");
+        fixes.push(format!("echo 0 | sudo tee {file}"));
     }
-    (floor > 0).then(|| {
-        Finding::note(
-            format!("{name} holds packets back: a latency floor of up to {floor} us"),
-            "fewer interrupts, higher throughput, and every lone packet waits that long",
-            format!("none for throughput; for latency:\n{}", fixes.join("\n")),
-        )
-    })
+    let values: &[(&str, &dyn Display)] = &[
+        ("interface", name),
+        ("floor", &floor),
+        ("fixes", &fixes.join("\n")),
+    ];
+    (floor > 0).then(|| Finding::noted("held-back", values))
 }
 
 /// Finds rings below their largest size. Senders in bursts need them (moonlight-embedded #315, moonlight-qt #724).
 fn small_rings(interface: &Interface) -> Option<Finding> {
-    let name = &interface.name;
     let rings = interface.rings?;
-    (rings.rx < rings.rx_max || rings.tx < rings.tx_max).then(|| {
-        Finding::note(
-            format!(
-                "the rings of {name} have {} and {} descriptors of {} and {} (rx, tx)",
-                rings.rx, rings.tx, rings.rx_max, rings.tx_max
-            ),
-            "a burst that is longer than the ring is lost before the kernel sees it",
-            format!(
-                "sudo ethtool -G {name} rx {} tx {}",
-                rings.rx_max, rings.tx_max
-            ),
-        )
-    })
+    let values: &[(&str, &dyn Display)] = &[
+        ("interface", &interface.name),
+        ("rx", &rings.rx),
+        ("tx", &rings.tx),
+        ("rx_max", &rings.rx_max),
+        ("tx_max", &rings.tx_max),
+    ];
+    (rings.rx < rings.rx_max || rings.tx < rings.tx_max)
+        .then(|| Finding::noted("small-rings", values))
 }
 
 /// Finds a raised buffer limit that nobody uses: the limit alone does nothing (librealsense #14928, ouster-ros #247).
 pub(super) fn unused_rmem_max(subject: &Subject) -> Option<Finding> {
     let asked = u64::from(subject.rcvbuf_bytes);
     let most = subject.host.rmem_max.filter(|&most| most > asked)?;
-    Some(Finding::note(
-        format!("net.core.rmem_max allows {most} B of receive buffer, and {asked} are asked for"),
-        "the limit changes nothing by itself: a socket has what its program asks for (SO_RCVBUF)",
-        format!("--rcvbuf {most}, if that is what is to be measured"),
+    Some(Finding::noted(
+        "unused-buffers",
+        &[("most", &most), ("asked", &asked)],
     ))
 }

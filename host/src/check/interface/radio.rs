@@ -1,5 +1,7 @@
 //! Checks the radio of a Wi-Fi interface.
 
+use std::fmt::Display;
+
 use super::{Finding, Unfit};
 use crate::facts::Interface;
 use crate::sys::nic::Wireless;
@@ -20,19 +22,8 @@ pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
 /// Finds power save. The access point keeps packets for a radio that sleeps until its next beacon, each 102 ms: on
 /// Raspberry Pis, half of the round trips took 49 to 127 ms instead of 6 (#7533, #7568, #6049).
 fn sleeping(name: &str, radio: &Wireless) -> Option<Finding> {
-    radio.power_save.filter(|&is_on| is_on).map(|_| {
-        Finding::invalid(
-            Unfit::RadioSleeps {
-                interface: name.to_owned(),
-            },
-            "the radio sleeps between beacons: half of the round trips take 49 to 127 ms instead of 6",
-            format!(
-                "sudo iw dev {name} set power_save off\n\
-                 for good, with NetworkManager: nmcli connection modify NAME wifi.powersave 2\n\
-                 see raspberrypi/linux #7533, #7568, #6049"
-            ),
-        )
-    })
+    let interface = name.to_owned();
+    (radio.power_save == Some(true)).then(|| Finding::unfit(Unfit::RadioSleeps { interface }, &[]))
 }
 
 /// Weakest signal at which radios still use their fast modulations, in dBm.
@@ -43,11 +34,9 @@ fn weak(name: &str, radio: &Wireless) -> Option<Finding> {
     let rate = radio.tx_kbps.map_or_else(String::new, |kbps| {
         format!(", and it sends at {:.1} Mb/s", f64::from(kbps) / 1e3)
     });
-    Some(Finding::note(
-        format!("the signal of {name} is weak: {signal} dBm{rate}"),
-        "frames are slow and sent again: rates fall, and round trips differ by milliseconds",
-        "nearer to the access point, another antenna, or 2.4 GHz, which reaches further",
-    ))
+    let values: &[(&str, &dyn Display)] =
+        &[("interface", &name), ("signal", &signal), ("rate", &rate)];
+    Some(Finding::noted("weak-signal", values))
 }
 
 /// Least share of frames, as one in this many, that is worth a finding.
@@ -55,12 +44,11 @@ const ONE_IN: u32 = 1000;
 
 fn given_up(name: &str, radio: &Wireless) -> Option<Finding> {
     let (sent, failed) = (radio.tx_packets?, radio.tx_failed?);
-    let retries = radio.tx_retries.unwrap_or(0);
-    (failed > 0 && failed >= sent / ONE_IN).then(|| {
-        Finding::note(
-            format!("{name} gave up {failed} frames of {sent}, with {retries} retries"),
-            "nobody acknowledged them: others send on the channel, or the signal is weak",
-            format!("another channel at the access point (sudo iw dev {name} scan shows others), or 5 GHz"),
-        )
-    })
+    let values: &[(&str, &dyn Display)] = &[
+        ("interface", &name),
+        ("failed", &failed),
+        ("sent", &sent),
+        ("retries", &radio.tx_retries.unwrap_or(0)),
+    ];
+    (failed > 0 && failed >= sent / ONE_IN).then(|| Finding::noted("unacknowledged", values))
 }

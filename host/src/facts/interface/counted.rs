@@ -32,23 +32,18 @@ pub struct Counted {
 
 impl Counted {
     /// Enters the driver's counters.
-    pub(super) fn count_driver(&mut self, driver: Option<&str>, statistics: Vec<(String, u64)>) {
+    pub(super) fn count_driver(&mut self, driver: Option<&str>, statistics: &[(String, u64)]) {
         // Without a name nothing is known of its counters.
         let way = |name: &str| way(Some(driver?), name);
         let has_some = statistics.iter().any(|(name, _)| way(name).is_some());
-        let (mut into, mut out) = (Vec::new(), Vec::new());
-        for (name, count) in statistics {
-            match way(&name) {
-                Some(Way::In) if count > 0 => into.push((name, count)),
-                Some(Way::Out) if count > 0 => out.push((name, count)),
-                _ => {}
-            }
-        }
-        for counters in [&mut into, &mut out] {
+        let losses = |wanted: Way| {
+            let mut counters = statistics.to_vec();
+            counters.retain(|(name, count)| *count > 0 && way(name) == Some(wanted));
             counters.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        }
-        self.driver_in_drops = has_some.then_some(into);
-        self.driver_out_drops = out;
+            counters
+        };
+        self.driver_in_drops = has_some.then(|| losses(Way::In));
+        self.driver_out_drops = losses(Way::Out);
     }
 
     /// Returns the driver's counters of lost packets that are not 0.
@@ -61,7 +56,7 @@ impl Counted {
     pub(super) fn count_driver_again(
         &mut self,
         driver: Option<&str>,
-        statistics: Vec<(String, u64)>,
+        statistics: &[(String, u64)],
     ) {
         let before: Vec<(String, u64)> = self.driver_drops().cloned().collect();
         self.count_driver(driver, statistics);
@@ -88,7 +83,7 @@ mod tests {
     fn of_a_drivers_counters_those_of_losses_are_kept() {
         let kept = |statistics: &[(&str, u64)]| {
             let mut counted = Counted::default();
-            counted.count_driver(Some("macb"), counters(statistics));
+            counted.count_driver(Some("macb"), &counters(statistics));
             (counted.driver_in_drops, counted.driver_out_drops)
         };
         assert_eq!(kept(&[]), (None, Vec::new()));
@@ -115,8 +110,8 @@ mod tests {
     fn counters_that_grow_are_told_apart() {
         let mut counted = Counted::default();
         let driver = Some("macb");
-        counted.count_driver(driver, counters(&[("rx_overruns", 2), ("rx_jabbers", 0)]));
-        counted.count_driver_again(driver, counters(&[("rx_overruns", 2), ("rx_jabbers", 5)]));
+        counted.count_driver(driver, &counters(&[("rx_overruns", 2), ("rx_jabbers", 0)]));
+        counted.count_driver_again(driver, &counters(&[("rx_overruns", 2), ("rx_jabbers", 5)]));
         assert_eq!(counted.moving, counters(&[("rx_jabbers", 5)]));
         assert_eq!(
             counted.driver_in_drops,

@@ -46,38 +46,40 @@ impl InterfaceKind {
             .unwrap_or_default();
         let mut lines = uevent.lines();
         let kind = lines.find_map(|line| line.strip_prefix("DEVTYPE="));
-        match kind {
-            Some("wlan") => Self::Wireless,
-            Some("bridge") => Self::Bridge,
-            Some("vlan") => Self::Vlan,
-            Some("bond") => Self::Bond,
-            Some("macvlan" | "macvtap" | "ipvlan" | "ipvtap") => Self::Macvlan,
-            Some("dsa") => Self::Dsa,
-            _ if has("wireless") || has("phy80211") => Self::Wireless,
-            _ if has("tun_flags") => Self::Tun,
-            _ if root.number(format!("sys/class/net/{name}/type")) == Some(LOOPBACK) => {
+        match kind.and_then(Self::named) {
+            Some(kind) => kind,
+            None if kind == Some("wlan") || has("wireless") || has("phy80211") => Self::Wireless,
+            None if has("tun_flags") => Self::Tun,
+            None if root.number(format!("sys/class/net/{name}/type")) == Some(LOOPBACK) => {
                 Self::Loopback
             }
-            _ if network::device(root, name).is_some() => Self::Hardware,
-            _ => Self::Software,
+            None if network::device(root, name).is_some() => Self::Hardware,
+            None => Self::Software,
         }
+    }
+
+    /// Returns the kind that has this name in the kernel.
+    fn named(kind: &str) -> Option<Self> {
+        Some(match kind {
+            "veth" | "netkit" => Self::Veth,
+            "bridge" => Self::Bridge,
+            "vlan" => Self::Vlan,
+            "bond" => Self::Bond,
+            "macvlan" | "macvtap" | "ipvlan" | "ipvtap" => Self::Macvlan,
+            "dsa" => Self::Dsa,
+            "tun" => Self::Tun,
+            _ => return None,
+        })
     }
 
     /// Returns the kind that the kernel tells by netlink. `None`: it does not tell.
     pub(super) fn by_netlink(link: &Link) -> Option<Self> {
-        Some(match link.kind.as_deref() {
-            _ if link.hardware == LOOPBACK => Self::Loopback,
-            Some("veth" | "netkit") => Self::Veth,
-            Some("bridge") => Self::Bridge,
-            Some("vlan") => Self::Vlan,
-            Some("bond") => Self::Bond,
-            Some("macvlan" | "macvtap" | "ipvlan" | "ipvtap") => Self::Macvlan,
-            Some("dsa") => Self::Dsa,
-            Some("tun") => Self::Tun,
+        match link.kind.as_deref() {
+            _ if link.hardware == LOOPBACK => Some(Self::Loopback),
             // Kinds of drivers that have hardware or a radio (2026-11).
-            None | Some("wlan" | "can" | "rmnet" | "ipoib") => return None,
-            Some(_) => Self::Software,
-        })
+            None | Some("wlan" | "can" | "rmnet" | "ipoib") => None,
+            Some(kind) => Some(Self::named(kind).unwrap_or(Self::Software)),
+        }
     }
 
     /// Returns whether other interfaces below it carry its packets.
@@ -89,7 +91,7 @@ impl InterfaceKind {
     }
 
     /// Returns the name of the kind. `None` for `Hardware`.
-    pub(super) fn word(self) -> Option<&'static str> {
+    pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Hardware => None,
             Self::Wireless => Some("wireless"),

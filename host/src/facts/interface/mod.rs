@@ -107,14 +107,14 @@ const MOST_LEVELS: usize = 8;
 
 /// Returns the names of all interfaces of this network namespace, sorted.
 pub fn names(root: &Root) -> Vec<String> {
-    let mut names = Visible::read(root).names();
+    let mut names = Visible::read(root).names;
     names.sort_unstable();
     names
 }
 
 /// Returns whether `/sys` shows the interfaces of this network namespace, as far as is known.
 pub(super) fn is_in_sys(root: &Root) -> bool {
-    Visible::read(root).is_in_sys()
+    Visible::read(root).is_in_sys
 }
 
 impl Interface {
@@ -127,15 +127,16 @@ impl Interface {
     }
 
     fn read_with_below(root: &Root, visible: &Visible, name: &str, levels: usize) -> Self {
-        let mut interface = match visible {
-            Visible::Netlink(_) => Self::default(),
-            Visible::Both(_) | Visible::Sys(_) => Self::shown(root, name),
+        let mut interface = if visible.is_in_sys {
+            Self::shown(root, name)
+        } else {
+            Self::default()
         };
         name.clone_into(&mut interface.name);
         let mut names: Vec<String> = Vec::new();
         if let Some(link) = visible.link(name) {
             interface.add_told(link, visible);
-            let below = nic::below(link, visible.links());
+            let below = nic::below(link, &visible.links);
             interface.below_is_elsewhere = below.is_elsewhere;
             names.extend(below.links.into_iter().map(|it| it.name));
         } else {
@@ -177,7 +178,7 @@ impl Interface {
             "up",
         ];
         self.kind = InterfaceKind::by_netlink(link).unwrap_or(self.kind);
-        if visible.is_in_sys() {
+        if visible.is_in_sys {
             return;
         }
         let state = link.state.and_then(|state| STATES.get(usize::from(state)));
@@ -261,7 +262,7 @@ impl Interface {
         });
         let statistics = driver.statistics().unwrap_or_default();
         self.counted
-            .count_driver(self.driver.as_deref(), statistics);
+            .count_driver(self.driver.as_deref(), &statistics);
     }
 
     /// Reads the driver's counters of lost packets again, to see which of them grow.
@@ -269,7 +270,7 @@ impl Interface {
         let asked = Ethtool::open(&self.name).and_then(|driver| driver.statistics());
         if let (true, Ok(statistics)) = (root.is_real(), asked) {
             let driver = self.driver.as_deref();
-            self.counted.count_driver_again(driver, statistics);
+            self.counted.count_driver_again(driver, &statistics);
         }
         for lower in &mut self.below {
             lower.read_again(root);

@@ -9,73 +9,55 @@ use crate::sys::interface_addresses::canonical;
 use crate::sys::nic::{Link, links};
 
 /// The interfaces, by what tells of them.
-pub(super) enum Visible {
-    /// Netlink and `/sys` show the same ones.
-    Both(Vec<Link>),
-    /// Netlink only: `/sys` shows another network namespace, or is not there.
-    Netlink(Vec<Link>),
-    /// `/sys` only: another root, or a sandbox that forbids netlink.
-    Sys(Vec<String>),
+pub(super) struct Visible {
+    /// Names of all interfaces.
+    pub(super) names: Vec<String>,
+    /// What netlink tells of all interfaces. Empty: nothing, as below another root or in a sandbox that forbids netlink.
+    pub(super) links: Vec<Link>,
+    /// True if `/sys` shows these interfaces, as far as is known. Otherwise it shows another network namespace, or is not
+    /// there.
+    pub(super) is_in_sys: bool,
 }
 
 impl Visible {
     pub(super) fn read(root: &Root) -> Self {
-        let links = || {
+        let told = || {
             links()
                 .ok()
                 .filter(|links| root.is_real() && !links.is_empty())
         };
-        let Some(first) = links() else {
-            return Self::Sys(names_in_sys(root));
+        let Some(mut links) = told() else {
+            return Self {
+                names: names_in_sys(root),
+                links: Vec::new(),
+                is_in_sys: true,
+            };
         };
-        if is_shown(root, &first) {
-            return Self::Both(first);
+        let mut is_in_sys = is_shown(root, &links);
+        if !is_in_sys {
+            // One may have come or gone meanwhile.
+            links = told().unwrap_or(links);
+            is_in_sys = is_shown(root, &links);
         }
-        // One may have come or gone meanwhile.
-        match links() {
-            Some(again) if is_shown(root, &again) => Self::Both(again),
-            again => Self::Netlink(again.unwrap_or(first)),
-        }
-    }
-
-    /// Returns the names of all interfaces.
-    pub(super) fn names(&self) -> Vec<String> {
-        match self {
-            Self::Both(links) | Self::Netlink(links) => {
-                links.iter().map(|link| link.name.clone()).collect()
-            }
-            Self::Sys(names) => names.clone(),
+        Self {
+            names: links.iter().map(|link| link.name.clone()).collect(),
+            links,
+            is_in_sys,
         }
     }
 
     /// Returns the kernel's name of an interface, which may be typed as the label of an address (`eth0:1`) or as an
     /// alternative name. `None`: there is no such interface.
     pub(super) fn name(&self, typed: &str) -> Option<String> {
-        let names = self.names();
-        let is_one = |name: &String| names.contains(name);
+        let is_one = |name: &String| self.names.contains(name);
         let typed_name = Some(typed.to_owned()).filter(is_one);
-        typed_name.or_else(|| match self {
-            Self::Sys(_) => None,
-            Self::Both(_) | Self::Netlink(_) => canonical(typed).filter(is_one),
-        })
+        typed_name
+            .or_else(|| canonical(typed).filter(|name| !self.links.is_empty() && is_one(name)))
     }
 
     /// Returns what netlink tells of an interface.
     pub(super) fn link(&self, name: &str) -> Option<&Link> {
-        self.links().iter().find(|link| link.name == name)
-    }
-
-    /// Returns what netlink tells of all interfaces. Empty: nothing.
-    pub(super) fn links(&self) -> &[Link] {
-        match self {
-            Self::Both(links) | Self::Netlink(links) => links,
-            Self::Sys(_) => &[],
-        }
-    }
-
-    /// Returns whether `/sys` shows the interfaces of this network namespace, as far as is known.
-    pub(super) fn is_in_sys(&self) -> bool {
-        !matches!(self, Self::Netlink(_))
+        self.links.iter().find(|link| link.name == name)
     }
 }
 

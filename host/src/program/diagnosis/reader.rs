@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::BUSY;
+use crate::check::{Values, why_and_fix};
 use crate::program::interval::NEARLY_FULL;
 use crate::program::{Interval, ThreadTimes};
 
@@ -18,78 +19,63 @@ pub(super) fn why_full(
     seen: &Interval,
     dropping: &Interval,
     name: &str,
-    larger: &str,
+    larger: &Values,
 ) -> (String, String) {
-    if let Some(why) = nobody_reads(busiest, seen, dropping, name) {
-        let fix = "let it read, or close the socket. A larger buffer only delays the drops\n\
-                   who has it: sudo ss -lunp; what it does: sudo strace -fp ";
-        return (why, format!("{fix}{}", busiest.pid));
-    }
-    let (ran, waited) = (
-        dropping.share(busiest.ran_ns),
-        dropping.share(busiest.waited_ns),
-    );
-    if ran + waited >= BUSY {
-        if let Some(other) = other_reader(busiest, dropping) {
-            return of_two(busiest, other, dropping);
-        }
-    }
-    let is_busy = ran >= BUSY;
-    if let Some(takes) = takes(busiest, dropping).filter(|_| !is_busy) {
-        return of_sleeper(busiest, dropping, takes, larger);
-    }
-    if is_busy || waited >= WAITS && is_too_slow(busiest, dropping) {
-        return of_busy(busiest, dropping, name);
-    }
-    let thread = &busiest.name;
-    if waited >= WAITS {
-        let why = format!(
-            "its thread {thread} waited for a CPU {} of the time meanwhile: others ran there",
-            percent(waited)
-        );
-        let fix = format!("which: top -H\na CPU of its own: taskset, chrt\n{larger}");
-        return (why, fix);
-    }
-    let why = format!(
-        "its thread {thread} was not busy ({} of a CPU): it did not read for a while, or datagrams came in bursts",
-        percent(ran)
-    );
-    (why, larger.to_owned())
+    let other = other_reader(busiest, dropping);
+    let percent = |ns: u64| format!("{:.0} %", 100.0 * dropping.share(ns));
+    let seconds = dropping.length.as_secs_f64().max(1e-9);
+    let per_second = |count: u64| format!("{:.0}", count as f64 / seconds);
+    let values: &Values = &[
+        ("name", &name),
+        ("thread", &busiest.name),
+        ("pid", &busiest.pid),
+        ("ran", &percent(busiest.ran_ns)),
+        ("waited", &percent(busiest.waited_ns)),
+        ("left", &ended(dropping)),
+        ("other", &other.map_or("", |it| &it.name)),
+        ("other_ran", &percent(other.map_or(0, |it| it.ran_ns))),
+        ("read", &per_second(dropping.read)),
+        ("came", &per_second(dropping.read + dropping.socket_drops)),
+    ];
+    let trouble = trouble(busiest, other, seen, dropping);
+    why_and_fix(trouble, &[values, larger].concat())
 }
 
-/// Returns how it is known that nobody reads. `None`: somebody may.
-fn nobody_reads(
+/// Returns the name of the trouble that left a buffer full.
+fn trouble(
     busiest: &ThreadTimes,
+    other: Option<&ThreadTimes>,
     seen: &Interval,
     dropping: &Interval,
-    name: &str,
-) -> Option<String> {
+) -> &'static str {
     let runs = |it: &&ThreadTimes| seen.threads.get(&it.id).map_or(it.runs, |all| all.runs);
     let none_ran = dropping.judged().iter().all(|it| runs(it) == 0);
-    if !none_ran && seen.read > 0 {
-        return None;
+    let [ran, waited] = [busiest.ran_ns, busiest.waited_ns].map(|ns| dropping.share(ns));
+    match takes(busiest, dropping).filter(|_| ran < BUSY) {
+        _ if none_ran => "reader-idle",
+        _ if seen.read == 0 => "reader-elsewhere",
+        _ if ran + waited >= BUSY && other.is_some() => "reader-one-of-two",
+        Some(Takes::Few) => "reader-sleeps",
+        Some(Takes::Unknown) => "reader-may-sleep",
+        None if ran >= BUSY => "reader-busy",
+        None if waited >= WAITS && is_too_slow(busiest, dropping) => "reader-busy",
+        None if waited >= WAITS => "reader-waits",
+        None => "reader-late",
     }
-    let ended: BTreeSet<&str> = dropping
-        .threads
-        .values()
+}
+
+/// Returns which processes had the sockets before, for a sentence.
+fn ended(dropping: &Interval) -> String {
+    let threads = dropping.threads.values();
+    let ended: BTreeSet<&str> = threads
         .filter(|it| !dropping.holders.is_empty() && !dropping.holders.contains(&it.pid))
         .map(|it| &*it.process)
         .collect();
+    if ended.is_empty() {
+        return String::new();
+    }
     let ended = ended.into_iter().collect::<Vec<_>>().join(", ");
-    let left = match ended.len() {
-        0 => String::new(),
-        _ => format!("; {ended}, which had the socket as well, has ended or closed it"),
-    };
-    Some(if none_ran {
-        format!("nobody reads: no thread of {name} ran{left}")
-    } else {
-        let ran = percent(dropping.share(busiest.ran_ns));
-        let thread = &busiest.name;
-        format!(
-            "nobody reads: no program here took a datagram (UdpInDatagrams). The thread {thread} of {name} used {ran} \
-             of a CPU for something else{left}"
-        )
-    })
+    format!("; {ended}, which had the socket as well, has ended or closed it")
 }
 
 /// Returns whether a thread that waited for a CPU would take fewer datagrams than came, had it run all the time.
@@ -98,30 +84,6 @@ fn is_too_slow(thread: &ThreadTimes, dropping: &Interval) -> bool {
     let came = dropping.read + dropping.socket_drops;
     // A share of less tells too little.
     ran >= 0.1 && dropping.read as f64 / ran < came as f64
-}
-
-/// Returns why a busy thread left the buffer full.
-fn of_busy(busiest: &ThreadTimes, dropping: &Interval, name: &str) -> (String, String) {
-    let (ran, waited) = (
-        dropping.share(busiest.ran_ns),
-        dropping.share(busiest.waited_ns),
-    );
-    let waited = match waited {
-        WAITS.. => format!(
-            ", and waited {} for one, which is not enough",
-            percent(waited)
-        ),
-        _ => String::new(),
-    };
-    let why = format!(
-        "{name} takes datagrams more slowly than they come: its thread {} used {} of a CPU meanwhile{waited}. A larger \
-         buffer only delays the drops",
-        busiest.name,
-        percent(ran)
-    );
-    let fix = "let it take several datagrams per call (recvmmsg, UDP_GRO), or use more threads (SO_REUSEPORT)\n\
-               which call is how fast here: udpbench --engine std,mmsg,gso-gro";
-    (why, fix.to_owned())
 }
 
 /// Returns a thread that sleeps and may be the one that reads, not the busiest one.
@@ -133,27 +95,6 @@ fn other_reader<'a>(busiest: &ThreadTimes, dropping: &'a Interval) -> Option<&'a
     let most = dropping.buffer_bytes().map_or(u64::MAX, u64::from) / BYTES_PER_DATAGRAM.1;
     let others = others.filter(|it| it.runs.saturating_mul(most) >= dropping.read);
     others.filter(sleeps).max_by_key(|it| it.runs)
-}
-
-/// Returns what follows if the busiest thread or another one may be the one that reads.
-fn of_two(busiest: &ThreadTimes, other: &ThreadTimes, dropping: &Interval) -> (String, String) {
-    let (ran, waited) = (
-        percent(dropping.share(busiest.ran_ns)),
-        percent(dropping.share(busiest.waited_ns)),
-    );
-    let why = format!(
-        "which thread reads cannot be told: {} used {ran} of a CPU meanwhile and waited {waited} for one, {} \
-         used {} and slept. If the busy one reads, it takes datagrams more slowly than they come",
-        busiest.name,
-        other.name,
-        percent(dropping.share(other.ran_ns))
-    );
-    let fix = format!(
-        "which one reads: sudo strace -f -e trace=recvfrom,recvmsg,recvmmsg,read -p {}\n\
-         let one that does nothing else read, several datagrams per call (recvmmsg)",
-        busiest.pid
-    );
-    (why, fix)
 }
 
 /// Part of a queue, full most of the time, that a thread takes between two sleeps.
@@ -207,42 +148,4 @@ fn takes(thread: &ThreadTimes, dropping: &Interval) -> Option<Takes> {
         return Some(Takes::Few);
     }
     (found < LOOKS).then_some(Takes::Unknown)
-}
-
-/// Returns why a thread that sleeps between reads left the buffer full.
-fn of_sleeper(
-    thread: &ThreadTimes,
-    dropping: &Interval,
-    takes: Takes,
-    larger: &str,
-) -> (String, String) {
-    let per_second = |count: u64| count as f64 / dropping.length.as_secs_f64().max(1e-9);
-    let (read, came) = (dropping.read, dropping.read + dropping.socket_drops);
-    let (name, busy) = (&thread.name, percent(dropping.share(thread.ran_ns)));
-    let better = format!(
-        "let a thread of its own read, several datagrams per call (recvmmsg)\nwhat it waits for: sudo strace -fp {}",
-        thread.pid
-    );
-    if takes == Takes::Unknown {
-        let why = format!(
-            "its thread {name} (busy {busy} of the time) sleeps between reads. Whether it takes all that is there each \
-             time cannot be told: if so, a larger buffer holds what comes meanwhile; if not, it only delays the drops"
-        );
-        return (
-            why,
-            format!("watch for longer, or both:\n{larger}\n{better}"),
-        );
-    }
-    let why = format!(
-        "it takes fewer datagrams than come (at most {:.0} of {:.0} per second), and sleeps meanwhile: its thread \
-         {name} (busy {busy} of the time) waits for something else between two reads. A larger buffer only delays the \
-         drops",
-        per_second(read),
-        per_second(came),
-    );
-    (why, better)
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
 }

@@ -63,7 +63,12 @@ fn lost(counters: &[(&str, u64)]) -> LossCounters {
 }
 
 fn found(seen: &Interval) -> Vec<Finding> {
-    findings(seen, seen, "lidar", LIMITS)
+    let found = findings(seen, seen, "lidar", LIMITS);
+    for Finding { seen, why, fix } in &found {
+        let text = format!("{seen}{why}{fix}");
+        assert!(!text.contains(['{', '}']), "all values stand in it: {text}");
+    }
+    found
 }
 
 #[test]
@@ -431,7 +436,7 @@ fn of_two_programs_on_one_port_the_one_whose_socket_drops_is_judged() {
         twins
             .seen
             .to_string()
-            .starts_with("2 sockets have 0.0.0.0:7, of 2 processes: lidar ran"),
+            .starts_with("2 sockets have port 7, of 2 processes: at 0.0.0.0 lidar ran"),
         "{twins:?}"
     );
 }

@@ -1,20 +1,18 @@
 //! CPU masks as the kernel reads and writes them: `00000001,0000000f`, 32 CPUs to a group, the lowest last.
 
-/// Parses a mask into groups, the lowest first, without trailing zero groups. `None` if the text is no mask.
-pub(super) fn parse(text: &str) -> Option<Vec<u32>> {
-    let groups = text
-        .trim()
-        .rsplit(',')
-        .map(|digits| u32::from_str_radix(digits, 16).ok());
-    let mut groups: Vec<u32> = groups.collect::<Option<_>>()?;
-    while groups.last() == Some(&0) {
-        groups.pop();
+/// Returns the CPUs of a mask. `None` if the text is no mask.
+pub fn parse(text: &str) -> Option<Vec<usize>> {
+    let mut cpus = Vec::new();
+    for (group, digits) in text.trim().rsplit(',').enumerate() {
+        let bits = u32::from_str_radix(digits, 16).ok()?;
+        let own = (0..32).filter(|bit| bits >> bit & 1 == 1);
+        cpus.extend(own.map(|bit| 32 * group + bit));
     }
-    Some(groups)
+    Some(cpus)
 }
 
 /// Formats the mask of these CPUs.
-pub(super) fn format(cpus: &[usize]) -> String {
+pub fn format(cpus: &[usize]) -> String {
     let groups = cpus.iter().max().map_or(1, |most| most / 32 + 1);
     let mut mask = vec![0_u32; groups];
     for cpu in cpus {
@@ -30,8 +28,8 @@ pub(super) fn format(cpus: &[usize]) -> String {
 }
 
 /// Returns whether a mask names no CPU.
-pub(super) fn is_empty(text: &str) -> bool {
-    parse(text).is_some_and(|groups| groups.is_empty())
+pub fn is_empty(text: &str) -> bool {
+    parse(text).is_some_and(|cpus| cpus.is_empty())
 }
 
 #[cfg(test)]
@@ -44,6 +42,8 @@ mod tests {
         assert_eq!(format(&[33, 0]), "2,00000001");
         assert_eq!(format(&[]), "0");
         assert_eq!(parse("00000000,0000000b\n"), parse("b"));
+        assert_eq!(parse("00000001,00000003"), Some(vec![0, 1, 32]));
+        assert_eq!(parse("performance"), None);
         assert!(is_empty("00000000,00000000") && is_empty("0"));
         assert!(!is_empty("performance") && !is_empty("2,00000000"));
     }
