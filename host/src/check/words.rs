@@ -63,3 +63,48 @@ fn fill(text: &str, values: &Values) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::{fs, io};
+
+    use super::*;
+
+    /// Returns the sources below a folder as one text.
+    fn sources(folder: &Path) -> io::Result<String> {
+        let mut text = String::new();
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                text += &sources(&path)?;
+            } else if path.extension() == Some("rs".as_ref()) {
+                text += &fs::read_to_string(path)?;
+            }
+        }
+        Ok(text)
+    }
+
+    #[test]
+    fn each_trouble_has_words_and_all_words_are_said() {
+        let all = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("sources");
+        // A run finds this one, not a check.
+        let checked = Unfit::CODES
+            .iter()
+            .filter(|code| **code != "drops-of-others");
+        for code in checked {
+            assert!(TROUBLES.contains_key(*code), "{code}");
+        }
+        for name in TROUBLES.keys() {
+            assert!(all.contains(&format!("\"{name}\"")), "{name} is never said");
+        }
+        for call in ["noted(", "why_and_fix("] {
+            for rest in all.split(call).skip(1) {
+                let name = rest.trim_start().strip_prefix('"');
+                if let Some((name, _)) = name.and_then(|name| name.split_once('"')) {
+                    assert!(TROUBLES.contains_key(name), "{name}");
+                }
+            }
+        }
+    }
+}
