@@ -88,11 +88,9 @@ mod tests {
     #[test]
     fn each_trouble_has_words_and_all_words_are_said() {
         let all = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("sources");
-        // A run finds this one, not a check.
-        let checked = Unfit::CODES
-            .iter()
-            .filter(|code| **code != "drops-of-others");
-        for code in checked {
+        // What a run finds, and no check.
+        let of_runs = ["drops-of-others", "program-loses"];
+        for code in Unfit::CODES.iter().filter(|code| !of_runs.contains(code)) {
             assert!(TROUBLES.contains_key(*code), "{code}");
         }
         for name in TROUBLES.keys() {
@@ -101,7 +99,12 @@ mod tests {
         for call in ["noted(", "why_and_fix("] {
             for rest in all.split(call).skip(1) {
                 let name = rest.trim_start().strip_prefix('"');
-                if let Some((name, _)) = name.and_then(|name| name.split_once('"')) {
+                // Not this text itself.
+                let is_name = |name: &str| !name.contains(' ');
+                if let Some((name, _)) = name
+                    .and_then(|name| name.split_once('"'))
+                    .filter(|(name, _)| is_name(name))
+                {
                     assert!(TROUBLES.contains_key(name), "{name}");
                 }
             }
