@@ -168,7 +168,7 @@ impl LossCounters {
         let count = |name: &str| self.named(name).iter().map(|(_, count)| count).sum::<u64>();
         let came: u64 = self.received.values().sum::<u64>() + count("IpReasmOKs");
         let gone = count("IpInDelivers") + count("IpReasmReqds");
-        let is_reassembly = |name: &&str| name.starts_with("IpReasm");
+        let is_reassembly = |name: &String| name.starts_with("IpReasm");
         let is_between = |place: &&'static LossPlace| {
             let is_ip =
                 WITHIN_IP.contains(&place.layer) && !place.counters.iter().any(is_reassembly);
@@ -195,24 +195,24 @@ impl LossCounters {
 
     /// Returns the packets lost at a place in all network namespaces that its counters are of.
     fn everywhere(&self, place: &'static LossPlace) -> Option<Loss> {
-        let all = |names: &[&str]| -> Vec<(String, u64)> {
+        let all = |names: &[String]| -> Vec<(String, u64)> {
             names.iter().flat_map(|name| self.named(name)).collect()
         };
         let some = |counts: Vec<(String, u64)>| -> Vec<(String, u64)> {
             counts.into_iter().filter(|(_, count)| *count > 0).collect()
         };
         let sum = |counts: &[(String, u64)]| counts.iter().map(|(_, count)| count).sum::<u64>();
-        let counted = all(place.counters);
+        let counted = all(&place.counters);
         let by_counter = !counted.is_empty();
-        let (counted, reasons) = (some(counted), some(all(place.reasons)));
+        let (counted, reasons) = (some(counted), some(all(&place.reasons)));
         let more = if by_counter {
             sum(&counted)
         } else {
             sum(&reasons)
         };
-        let others = sum(&all(place.less));
+        let others = sum(&all(&place.less));
         let packets = more.saturating_sub(others);
-        if packets <= self.moved_meanwhile(others) || sum(&all(place.unless)) > 0 {
+        if packets <= self.moved_meanwhile(others) || sum(&all(&place.unless)) > 0 {
             return None;
         }
         let mut others = PLACES.iter().filter(|it| place.unless.contains(&it.what));
@@ -241,7 +241,7 @@ impl LossCounters {
             if place.counters == ["* driver"] || place.counters == ["* xdp_generic"] {
                 return !self.interfaces.is_empty();
             }
-            let mut names = place.counters.iter().chain(place.reasons);
+            let mut names = place.counters.iter().chain(&place.reasons);
             names.any(|name| !self.named(name).is_empty())
         };
         PLACES.iter().filter(move |place| !is_seen(place))

@@ -55,9 +55,9 @@ impl Protocols {
     pub fn ip_in_drops(&self) -> u64 {
         let of_ip = PLACES.iter().filter(|place| place.layer == Layer::Ip);
         let of_ip = of_ip.filter(|place| place.unless.is_empty());
-        let sum = |names: &[&str]| names.iter().map(|name| self.both(name)).sum::<u64>();
+        let sum = |names: &[String]| names.iter().map(|name| self.both(name)).sum::<u64>();
         of_ip
-            .map(|place| sum(place.counters).saturating_sub(sum(place.less)))
+            .map(|place| sum(&place.counters).saturating_sub(sum(&place.less)))
             .sum()
     }
 
