@@ -8,9 +8,10 @@ use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
+use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::switch::{number_of, set_number};
+use super::switch;
 
 /// Options of asm-generic/socket.h, which libc lacks for some C libraries.
 const SO_BUSY_POLL: c_int = 46;
@@ -32,7 +33,7 @@ const BUDGET: u8 = 64;
 /// # Errors
 /// Returns the error of a system call: `PermissionDenied` without CAP_NET_ADMIN.
 pub fn of_socket(socket: &impl AsFd, us: u16) -> io::Result<()> {
-    let set = |name, number| set_number(socket, libc::SOL_SOCKET, name, number);
+    let set = |name, number: c_int| switch::set(socket, libc::SOL_SOCKET, name, &number);
     set(SO_BUSY_POLL, us.into())?;
     set(SO_PREFER_BUSY_POLL, 1)?;
     set(SO_BUSY_POLL_BUDGET, BUDGET.into())
@@ -52,7 +53,7 @@ pub struct SocketState {
 /// # Errors
 /// Returns the error of getsockopt(2).
 pub fn state(socket: &impl AsFd) -> io::Result<SocketState> {
-    let number = |name| number_of(socket, libc::SOL_SOCKET, name);
+    let number = |name| switch::number_of(socket, libc::SOL_SOCKET, name);
     let us = if number(SO_PREFER_BUSY_POLL)? == 1 {
         number(SO_BUSY_POLL)?
     } else {
@@ -89,14 +90,14 @@ pub fn of_epoll(instance: &impl AsRawFd, us: u16) -> io::Result<()> {
     #[expect(unsafe_code, reason = "no wrapper knows these requests")]
     // SAFETY: the kernel reads 8 bytes for the first request and writes 8 for the second (the size is in their
     // numbers), which is the size of `Parameters`, at valid addresses.
-    let done = unsafe {
-        libc::ioctl(fd, libc::EPIOCSPARAMS, &raw const asked) == 0
-            && libc::ioctl(fd, libc::EPIOCGPARAMS, &raw mut kept) == 0
+    unsafe {
+        Errno::result(libc::ioctl(fd, libc::EPIOCSPARAMS, &raw const asked))?;
+        Errno::result(libc::ioctl(fd, libc::EPIOCGPARAMS, &raw mut kept))?;
     };
-    match (done, kept == asked) {
-        (true, true) => Ok(()),
-        (true, false) => Err(io::Error::other("the kernel keeps other EPIOCSPARAMS")),
-        (false, _) => Err(io::Error::last_os_error()),
+    if kept == asked {
+        Ok(())
+    } else {
+        Err(io::Error::other("the kernel keeps other EPIOCSPARAMS"))
     }
 }
 
@@ -133,11 +134,7 @@ pub fn of_ring(ring: &impl AsRawFd, us: u16) -> io::Result<()> {
                 ONE,
             )
         };
-        if done == 0 {
-            Ok(napi)
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        Errno::result(done).map(|_| napi)
     };
     register()?;
     // A registration returns what was registered before.
@@ -218,10 +215,7 @@ fn try_ring() -> io::Result<()> {
     // new descriptor that nobody else owns.
     let ring = unsafe {
         let fd = libc::syscall(libc::SYS_io_uring_setup, ONE, parameters.as_mut_ptr());
-        match c_int::try_from(fd) {
-            Ok(fd) if fd >= 0 => OwnedFd::from_raw_fd(fd),
-            _ => return Err(io::Error::last_os_error()),
-        }
+        OwnedFd::from_raw_fd(c_int::try_from(Errno::result(fd)?).map_err(io::Error::other)?)
     };
     of_ring(&ring, 1)
 }

@@ -18,7 +18,7 @@ use self::error_queue::{ErrorQueue, Message};
 use crate::engine::ReadControls;
 use crate::engine::payload::Fill;
 use crate::engines::linux::message::send_message;
-use crate::sys::switch::switch_on;
+use crate::sys::switch;
 
 /// `SO_ZEROCOPY` (include/uapi/asm-generic/socket.h), which libc lacks.
 const SO_ZEROCOPY: libc::c_int = 60;
@@ -38,7 +38,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 /// # Errors
 /// Fails before Linux 5.0.
 pub fn allow(socket: &impl AsFd) -> io::Result<()> {
-    switch_on(socket, libc::SOL_SOCKET, SO_ZEROCOPY)
+    switch::set(socket, libc::SOL_SOCKET, SO_ZEROCOPY, &1_i32)
 }
 
 /// Returns the distance of buffers for `bytes` bytes each. A buffer starts a page or does not cross one, so that it
