@@ -171,8 +171,8 @@ impl PathReader {
         for lower in self.below.iter().filter(|lower| !lower.is_added) {
             kernels.extend(link::read(&mut self.route, lower.index));
         }
-        for (name, value) in kernels.iter().flat_map(|link| link.statistics.losses()) {
-            *named.entry(name.to_owned()).or_default() += value;
+        for (name, value) in kernels.iter().flat_map(|link| &link.statistics.losses) {
+            *named.entry((*name).to_owned()).or_default() += value;
         }
         Ok(named)
     }
