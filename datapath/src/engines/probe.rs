@@ -25,12 +25,13 @@ impl Entry {
         let probed = panic::catch_unwind(self.try_out);
         panic::set_hook(hook);
         drop(silenced);
-        probed.unwrap_or_else(|panic| Err(format!("its library panics: {}", message(&*panic))))
+        probed
+            .unwrap_or_else(|panic| Err(format!("its library panics: {}", panic_message(&*panic))))
     }
 }
 
 /// Returns the message of a panic.
-fn message(panic: &(dyn Any + Send)) -> &str {
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no reason given")

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::client::Client;
+use super::numbering::Numbering;
 use super::open_loop_client::{Collector, Pacer};
 use super::pace_meter::PaceMeter;
 use super::paced_flood::PacedFlood;
@@ -106,12 +107,20 @@ impl Role {
         }
     }
 
+    /// Returns the numbering of a client's requests.
+    fn numbering(&self) -> Option<&Numbering> {
+        match self {
+            Self::Client(client) => Some(&client.numbering),
+            Self::Collector(collector) => Some(&collector.numbering),
+            Self::Pacer(_) | Self::Flood(_) | Self::Server(..) => None,
+        }
+    }
+
     /// Returns the tracker of what a client or a server receives, while that is verified.
     pub fn tracker(&self) -> Option<Arc<SequenceTracker>> {
         match self {
-            Self::Client(client) => client.tracker(),
             Self::Server(server, _) => server.tracker(),
-            Self::Pacer(_) | Self::Flood(_) | Self::Collector(_) => None,
+            _ => self.numbering()?.tracker(),
         }
     }
 
@@ -134,11 +143,7 @@ impl Role {
 
     /// Returns the counter of its flows, if it has several.
     pub(super) fn flow_counts(&self) -> Option<FlowCounts> {
-        match self {
-            Self::Client(client) => client.flows(),
-            Self::Collector(collector) => collector.flows(),
-            Self::Pacer(_) | Self::Flood(_) | Self::Server(..) => None,
-        }
+        self.numbering()?.flows()
     }
 
     fn turn(&mut self, thread: &ThreadContext) -> Turn {
