@@ -16,7 +16,7 @@ mod mmsg;
 mod multiplex;
 mod nix;
 mod null;
-pub(crate) mod probe;
+mod probe;
 #[cfg(feature = "quinn-udp")]
 mod quinn;
 mod readiness;

@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use super::{Finding, Point};
 use crate::engine::{
     Addressing, BatchCount, Direction, Endpoint, Engine, Group, IoOptions, Meter, ThreadArgs,
-    Wakeups,
+    Wakeups, panic_message,
 };
-use crate::engines::probe::panic_message;
 use crate::sys::wakeup;
 
 /// Payload of each sent datagram, in bytes.

@@ -5,7 +5,6 @@ mod notifications;
 
 use std::io;
 use std::mem;
-use std::net::UdpSocket;
 use std::slice;
 use std::time::Instant;
 
@@ -19,6 +18,7 @@ use super::{cancel_all, complete, locked_memory, register, ring};
 use crate::engine::payload::{Fill, NoFill};
 use crate::engine::{Addressing, BatchOutcome, Direction, Endpoint, IoOptions, Unconnected};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
+use crate::engines::linux::loopback_socket;
 use crate::engines::linux::zero_copy::{
     Completed, MOST_BUFFERS, MOST_BYTES, PAGE_BYTES, PATIENCE, stride,
 };
@@ -232,8 +232,7 @@ pub fn probe() -> Result<(), String> {
 }
 
 fn completes() -> io::Result<()> {
-    let bind = || UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
-    let (socket, receiver) = (bind()?, bind()?);
+    let (socket, receiver) = (loopback_socket()?, loopback_socket()?);
     let endpoint = Endpoint::of(socket, Some(receiver.local_addr()?));
     let options = IoOptions::of(Vec::new(), Direction::Sends, 64);
     let mut ring = ZeroCopySendRing::new::<Unconnected>(&endpoint, &options)?;

@@ -1,6 +1,7 @@
 //! Tests over loopback, which always copies.
 
 use std::iter;
+use std::net::UdpSocket;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
