@@ -57,7 +57,7 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<gso::Gro>().with_controls::<gso::Gro>(),
     Entry::of::<zerocopy::ZeroCopy>().with_controls::<zerocopy::ZeroCopy>(),
     Entry::of::<readiness::Readiness<readiness::Poll>>()
-        .with_many::<multiplex::Multiplex<multiplex::PollSelector>>(),
+        .with_many::<multiplex::Multiplex<linux::poll_set::PollSet>>(),
     Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Level>>>()
         .with_many::<multiplex::Multiplex<multiplex::EpollSelector<readiness::Level>>>(),
     Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Edge>>>()

@@ -133,20 +133,16 @@ pub struct Refusals {
 impl Refusals {
     /// Finds the reasons of this machine, by trying.
     pub fn read() -> Self {
+        let since_6_9 = |what: &str, request: &str, tried: io::Result<()>| {
+            let error = tried.err()?;
+            Some(format!(
+                "{what} polls from Linux 6.9 on ({request}: {error}): use another --engine, such as std"
+            ))
+        };
         Self {
             socket: try_socket().err().map(|error| why_no_socket(&error)),
-            epoll: try_epoll().err().map(|error| {
-                format!(
-                    "an epoll instance polls from Linux 6.9 on (EPIOCSPARAMS: {error}): use another \
-                     --engine, such as std"
-                )
-            }),
-            ring: try_ring().err().map(|error| {
-                format!(
-                    "an io_uring polls from Linux 6.9 on (IORING_REGISTER_NAPI: {error}): use another \
-                     --engine, such as std"
-                )
-            }),
+            epoll: since_6_9("an epoll instance", "EPIOCSPARAMS", try_epoll()),
+            ring: since_6_9("an io_uring", "IORING_REGISTER_NAPI", try_ring()),
         }
     }
 }

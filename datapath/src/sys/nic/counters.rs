@@ -274,21 +274,6 @@ impl PathCounters {
         let within_ip = self.ip_in_packets.saturating_sub(self.ip_in_ended);
         (before_ip.unwrap_or(0) + within_ip).max(self.filter_drops)
     }
-
-    /// Returns the packets lost on the way out of this host, in a difference.
-    pub fn out_drops(&self) -> u64 {
-        self.qdisc_drops + self.nic_out_drops
-    }
-
-    /// Returns the packets lost on the way in, in a difference.
-    pub fn in_drops(&self) -> u64 {
-        let below_udp = self.filter_drops + self.nic_in_drops + self.backlog_drops;
-        below_udp + self.ip_in_discards + self.in_udp()
-    }
-
-    fn in_udp(&self) -> u64 {
-        self.udp_no_ports + self.udp_in_errors + self.udp_rcvbuf_errors
-    }
 }
 
 /// Number of frames in a run that may be ARP or LLDP.
