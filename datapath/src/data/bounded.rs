@@ -107,7 +107,7 @@ macro_rules! choice {
             }
         }
 
-        impl super::Choice for $name {
+        impl $crate::data::Choice for $name {
             const NAMES: &'static [&'static str] = &[$($text),+];
         }
 
@@ -117,7 +117,7 @@ macro_rules! choice {
             fn from_str(text: &str) -> Result<Self, String> {
                 match text {
                     $($text => Ok(Self::$variant),)+
-                    _ => Err(format!("use one of {}", <Self as super::Choice>::NAMES.join(", "))),
+                    _ => Err(format!("use one of {}", <Self as $crate::data::Choice>::NAMES.join(", "))),
                 }
             }
         }
@@ -148,7 +148,8 @@ macro_rules! stored_as_text {
     };
 }
 
-pub(super) use {bounded, choice, stored_as_text};
+pub(crate) use choice;
+pub(super) use {bounded, stored_as_text};
 
 #[cfg(test)]
 mod tests {
