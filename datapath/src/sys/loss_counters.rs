@@ -12,7 +12,7 @@ use super::clock;
 use super::drop_reasons::DropReasons;
 use super::loss_places::{IP_WITHOUT_END, Layer, LossPlace, PLACES};
 use super::nic::{Link, LinkWatch, PathReader, Way, filter_drops, is_named, moved, way};
-use super::protocols::{Protocols, both};
+use super::protocols::{Protocols, both, counters_by_line};
 use super::softnet::{self, Softnet};
 
 /// Counters of all loss places since boot, or their growth. A counter that is missing cannot be read here.
@@ -310,22 +310,13 @@ impl LossReader {
     /// this thread, which is the only one whose interfaces are read.
     pub fn open(process: &str) -> Self {
         let is_own = process == "thread-self";
-        let names = if is_own {
-            if_nameindex().map_or_else(
-                |_| Vec::new(),
-                |all| {
-                    all.iter()
-                        .map(|it| it.name().to_string_lossy().into_owned())
-                        .collect()
-                },
-            )
-        } else {
-            Vec::new()
-        };
+        let names = if_nameindex().ok().filter(|_| is_own);
+        let names = names.iter().flat_map(|all| all.iter());
+        let names = names.map(|it| it.name().to_string_lossy().into_owned());
         let open = |name: String| Some((name.clone(), PathReader::open_alone(&name).ok()?));
         Self {
             process: process.to_owned(),
-            interfaces: names.into_iter().filter_map(open).collect(),
+            interfaces: names.filter_map(open).collect(),
             links: is_own.then(|| LinkWatch::start().ok()).flatten(),
             reasons: DropReasons::open(),
         }
@@ -360,12 +351,7 @@ impl LossReader {
         }
         let text = fs::read_to_string(format!("/proc/{}/net/xfrm_stat", self.process));
         let text = text.unwrap_or_default();
-        let of_ipsec = text
-            .lines()
-            .filter_map(|line| line.split_once(char::is_whitespace));
-        let of_ipsec = of_ipsec
-            .filter_map(|(name, count)| Some((name.to_owned(), count.trim().parse().ok()?)));
-        counters.extend(of_ipsec);
+        counters.extend(counters_by_line(&text).map(|(name, count)| (name.to_owned(), count)));
         // Without connections that are followed, none is refused.
         if self.process == "thread-self" && !Path::new(CONNTRACK).exists() {
             counters.insert("nf_conntrack drop".to_owned(), 0);

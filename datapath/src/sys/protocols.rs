@@ -79,7 +79,7 @@ impl Protocols {
     pub(super) fn parse(snmp: &str, snmp6: &str) -> Self {
         let of_v4 =
             counters(snmp).map(|(protocol, name, value)| (format!("{protocol}{name}"), value));
-        let of_v6 = counters_v6(snmp6).map(|(name, value)| (name.to_owned(), value));
+        let of_v6 = counters_by_line(snmp6).map(|(name, value)| (name.to_owned(), value));
         Self(of_v4.chain(of_v6).collect())
     }
 }
@@ -108,8 +108,8 @@ fn counters(snmp: &str) -> impl Iterator<Item = (&str, &str, u64)> {
     })
 }
 
-/// Returns name and value of each counter in the format of `/proc/net/snmp6`: one per line.
-fn counters_v6(snmp6: &str) -> impl Iterator<Item = (&str, u64)> {
+/// Returns name and value of each counter in the format of `/proc/net/snmp6` and `xfrm_stat`: one per line.
+pub(super) fn counters_by_line(snmp6: &str) -> impl Iterator<Item = (&str, u64)> {
     snmp6.lines().filter_map(|line| {
         let (name, value) = line.split_once(char::is_whitespace)?;
         Some((name, value.trim().parse().ok()?))

@@ -17,7 +17,7 @@ use super::server::Server;
 use crate::data::{Connection, Side};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::SequenceTracker;
-use crate::engine::{DatagramIo, Engine, FlowCounts, Tally};
+use crate::engine::{DatagramIo, Engine, FlowCounts};
 use crate::sys::clock;
 use crate::workload::context::ThreadContext;
 
@@ -51,7 +51,6 @@ pub(crate) async fn drive(
     role: &mut Role,
     thread: &ThreadContext,
 ) -> io::Result<()> {
-    let (mut sent, mut received) = (0, Tally::default());
     clock::minimise_timer_slack();
     match role {
         Role::Pacer(pacer) => pacer.begin(),
@@ -68,13 +67,13 @@ pub(crate) async fn drive(
                 // A refused request is lost. The client waits for it like for any other lost request.
                 if packets > 0 {
                     role.sent(packets);
-                    thread.count_sent(&mut sent, packets);
+                    thread.meter.sent.add(packets);
                 } else {
                     role.not_sent();
                 }
             }
             Turn::Receive => match port.receive(role).await {
-                Ok(moved) => thread.count_received(&mut received, moved),
+                Ok(moved) => thread.meter.received.add(moved),
                 Err(error) => thread.tolerate(error)?,
             },
             Turn::CheckStop => {}
