@@ -57,7 +57,7 @@ pub struct LossPlace {
     pub is_common: bool,
     /// Cause.
     pub why: String,
-    /// Command to type next. `IF` is the interface.
+    /// Command to type next. `{IF}` is the interface.
     pub next: String,
 }
 
@@ -75,17 +75,7 @@ impl LossPlace {
 
     /// Returns the command to type next, with the name of an interface.
     pub fn next_at(&self, interface: &str) -> String {
-        let mut text = self.next.clone();
-        for (before, after) in [(" ", " "), (" ", ";"), (" ", "\n"), (".", ".")] {
-            text = text.replace(
-                &format!("{before}IF{after}"),
-                &format!("{before}{interface}{after}"),
-            );
-        }
-        match text.strip_suffix(" IF") {
-            Some(start) => format!("{start} {interface}"),
-            None => text,
-        }
+        self.next.replace("{IF}", interface)
     }
 }
 
