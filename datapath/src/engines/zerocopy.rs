@@ -51,8 +51,12 @@ impl Engine for ZeroCopy {
         let incoming = ReceiveBatch::from_options::<A>(&options, &endpoint.socket)?;
         let controls = options.sent_controls::<A>(&endpoint.socket)?;
         Ok(ZeroCopyIo {
-            outgoing: ZeroCopyRing::new(endpoint.socket.into(), &payload.repeat(train), peer)?
-                .with_controls(controls),
+            outgoing: ZeroCopyRing::new(
+                endpoint.socket.into(),
+                &payload.repeat(train),
+                peer,
+                controls,
+            )?,
             incoming,
             payload_bytes: payload.len(),
             train: train as u64,
@@ -77,7 +81,7 @@ const TOO_LITTLE_MEMORY: &str = "no memory for completions, or too few lockable 
 fn completes() -> io::Result<()> {
     let (socket, receiver) = (loopback_socket()?, loopback_socket()?);
     socket.connect(receiver.local_addr()?)?;
-    let mut ring = ZeroCopyRing::new(socket, &[0; 64], None)?;
+    let mut ring = ZeroCopyRing::new(socket, &[0; 64], None, Vec::new())?;
     ring.send::<NoControls>(&NoFill)?;
     if ring.settle() {
         Ok(())

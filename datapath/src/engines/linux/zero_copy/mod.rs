@@ -75,11 +75,16 @@ pub struct ZeroCopyRing {
 
 impl ZeroCopyRing {
     /// Creates buffers for calls of `payload.len()` bytes to `peer` or, if `None`, over a connected socket. Each is
-    /// filled with `payload`.
+    /// filled with `payload`. `controls`: the bytes of the control messages of each call.
     ///
     /// # Errors
     /// Fails before Linux 5.0.
-    pub fn new(socket: UdpSocket, payload: &[u8], peer: Option<SocketAddr>) -> io::Result<Self> {
+    pub fn new(
+        socket: UdpSocket,
+        payload: &[u8],
+        peer: Option<SocketAddr>,
+        controls: Vec<u8>,
+    ) -> io::Result<Self> {
         allow(&socket)?;
         let stride = stride(payload.len());
         let fit = (MOST_BYTES / stride + 1).next_power_of_two() / 2;
@@ -92,7 +97,7 @@ impl ZeroCopyRing {
         Ok(Self {
             socket,
             peer: peer.map(SockAddr::from),
-            controls: Vec::new(),
+            controls,
             memory,
             start,
             stride,
@@ -102,13 +107,6 @@ impl ZeroCopyRing {
             until_read: 1,
             queue: ErrorQueue::default(),
         })
-    }
-
-    /// Sets the bytes of the control messages, for calls of [`ZeroCopyRing::send`] with control messages.
-    #[must_use]
-    pub fn with_controls(mut self, controls: Vec<u8>) -> Self {
-        self.controls = controls;
-        self
     }
 
     /// Returns the socket.
