@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn each_counter_and_reason_is_of_one_place() {
         let mut seen = BTreeSet::new();
-        for place in PLACES.iter() {
+        for place in *PLACES {
             for name in place.counters.iter().chain(&place.reasons) {
                 assert!(seen.insert(name), "{name}");
             }

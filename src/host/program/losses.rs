@@ -208,7 +208,7 @@ pub fn not_looked_at(interval: &Interval, no_reasons: Option<&str>) -> Option<St
             if is_older(&release, &place.since) {
                 format!("{} (since Linux {})", place.what, place.since)
             } else {
-                place.what.to_owned()
+                place.what.clone()
             }
         })
         .collect();
