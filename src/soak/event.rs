@@ -172,7 +172,7 @@ impl Event {
         let mut counted = counted.filter(|(_, by)| 2 * by > self.lost);
         counted.find_map(|(name, _)| {
             let mut places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
-            places.find(|place| place.what == name)
+            places.find(|place| place.what == *name)
         })
     }
 

@@ -159,7 +159,7 @@ impl Watch {
             notes.count(now_ns, Counter::Qdisc, moved.qdisc_drops);
             notes.count(now_ns, Counter::InterfaceOut, moved.nic_out_drops);
             for loss in lost.since(&self.lost).losses() {
-                let place = loss.place.what.to_owned();
+                let place = loss.place.what.clone();
                 notes.count(now_ns, Counter::Here(place), loss.packets);
             }
         }

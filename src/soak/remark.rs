@@ -52,7 +52,7 @@ pub enum Counter {
 impl Counter {
     /// Returns whether it is of a place where packets end every day that are not for the other host's programs.
     pub(super) fn is_common_there(&self) -> bool {
-        let is_it = |place: &&LossPlace| matches!(self, Self::There(name) if name == place.what);
+        let is_it = |place: &&LossPlace| matches!(self, Self::There(name) if *name == place.what);
         PLACES
             .iter()
             .find(is_it)

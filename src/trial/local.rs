@@ -73,7 +73,7 @@ impl LocalTrials {
         ];
         let unsent = unsent.map(|(place, count)| (place, count.load(Ordering::Relaxed)));
         let unsent = unsent.into_iter().filter(|(_, count)| *count > 0);
-        places.extend(unsent.map(|(place, count)| (place.what.to_owned(), count)));
+        places.extend(unsent.map(|(place, count)| (place.what.clone(), count)));
         places
     }
 

@@ -39,7 +39,7 @@ impl LossWatch {
         let on_the_way =
             losses.filter(|loss| !loss.place.is_full() && loss.place.layer != Layer::Out);
         on_the_way
-            .map(|loss| (loss.place.what.to_owned(), loss.packets))
+            .map(|loss| (loss.place.what.clone(), loss.packets))
             .collect()
     }
 }

@@ -15,11 +15,6 @@ impl Threads {
     /// Maximum of one case. Beyond it, descriptors and memory are the limits, not UDP.
     pub const MAX: u16 = 256;
 
-    /// Returns the total number of threads.
-    pub fn count(self) -> usize {
-        usize::from(self.0)
-    }
-
     /// Returns whether one thread sends and receives in turn.
     pub fn is_alone(self) -> bool {
         self.0 == 1
@@ -53,11 +48,6 @@ impl Payload {
     /// Maximum payload that fits one packet over IPv6 with the loopback's MTU of 65536 B. Above it, two fragments are
     /// sent.
     pub const MAX_UNFRAGMENTED_V6: u32 = 65_488;
-
-    /// Returns the payload in bytes.
-    pub fn bytes(self) -> usize {
-        self.0 as usize
-    }
 }
 
 bounded! {
@@ -71,11 +61,6 @@ impl Batch {
     pub const MAX: u16 = 1024;
     /// Default. Larger batches gain little.
     pub const DEFAULT: Self = Self(32);
-
-    /// Returns the number of datagrams.
-    pub fn count(self) -> usize {
-        usize::from(self.0)
-    }
 }
 
 bounded! {
@@ -87,11 +72,6 @@ bounded! {
 impl Train {
     /// Maximum of UDP_SEGMENT since Linux 6.9 (UDP_MAX_SEGMENTS). 64 before.
     pub const MAX: u16 = 128;
-
-    /// Returns the number of datagrams.
-    pub fn count(self) -> usize {
-        usize::from(self.0)
-    }
 }
 
 choice! {
@@ -114,11 +94,6 @@ impl Workers {
     pub const NONE: Self = Self(0);
     /// Maximum: the maximum number of bench threads.
     pub const MAX: u16 = Threads::MAX;
-
-    /// Returns the number of worker threads.
-    pub fn count(self) -> usize {
-        usize::from(self.0)
-    }
 }
 
 choice! {

@@ -3,13 +3,24 @@
 /// Defines a type of whole numbers from `$least` to `$most`.
 ///
 /// `$number` is the primitive type, `$number_name` its name as a literal for serde. With `bytes`, k (1024) or M (1024
-/// times 1024) may follow a typed number, as in iperf3. `$fix` is the error message, with two `{}` for the limits.
+/// times 1024) may follow a typed number, as in iperf3; with `rate`, k (1000) or M. `$fix` is the error message, with two
+/// `{}` for the limits.
 macro_rules! bounded {
     (@parse bytes, $text:expr, $number:ty) => { super::bounded::bytes::<$number>($text) };
+    (@parse rate, $text:expr, $number:ty) => { thousands::<$number>($text) };
     (@parse $text:expr, $number:ty) => { $text.parse::<$number>().ok() };
+    (@usize bytes) => {
+        /// Returns the number of bytes.
+        pub fn bytes(self) -> usize { self.0 as usize }
+    };
+    (@usize rate) => {};
+    (@usize) => {
+        /// Returns the number.
+        pub fn count(self) -> usize { self.0.into() }
+    };
     (
         $(#[$doc:meta])*
-        $name:ident($number:ty, $number_name:literal $(, $bytes:ident)?), $least:expr, $most:expr, $fix:literal
+        $name:ident($number:ty, $number_name:literal $(, $kind:ident)?), $least:expr, $most:expr, $fix:literal
     ) => {
         $(#[$doc])*
         #[derive(
@@ -19,6 +30,8 @@ macro_rules! bounded {
         pub struct $name($number);
 
         impl $name {
+            bounded!(@usize $($kind)?);
+
             fn fix() -> String {
                 let (least, most): ($number, $number) = ($least, $most);
                 format!($fix, least, most)
@@ -47,7 +60,7 @@ macro_rules! bounded {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, String> {
-                let number = bounded!(@parse $($bytes,)? text, $number);
+                let number = bounded!(@parse $($kind,)? text, $number);
                 number.and_then(|number| Self::try_from(number).ok()).ok_or_else(Self::fix)
             }
         }
@@ -87,7 +100,14 @@ macro_rules! choice {
         )]
         pub enum $name { $($(#[$of_variant])* #[serde(rename = $text)] $variant,)+ }
 
-        impl super::Choice for $name {
+        impl $name {
+            /// Returns the name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+        }
+
+        impl $crate::data::Choice for $name {
             const NAMES: &'static [&'static str] = &[$($text),+];
         }
 
@@ -97,41 +117,39 @@ macro_rules! choice {
             fn from_str(text: &str) -> Result<Self, String> {
                 match text {
                     $($text => Ok(Self::$variant),)+
-                    _ => Err(format!("use one of {}", <Self as super::Choice>::NAMES.join(", "))),
+                    _ => Err(format!("use one of {}", <Self as $crate::data::Choice>::NAMES.join(", "))),
                 }
             }
         }
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.pad(match self {
-                    $(Self::$variant => $text,)+
-                })
+                f.pad(self.name())
             }
         }
     };
 }
 
-/// Implements the conversions by which serde stores a type as its text, through `FromStr` and `Display`.
+/// Has serde store a type as its text, through `FromStr` and `Display`.
 macro_rules! stored_as_text {
     ($name:ident) => {
-        impl TryFrom<std::borrow::Cow<'_, str>> for $name {
-            type Error = String;
-
-            fn try_from(text: std::borrow::Cow<'_, str>) -> Result<Self, String> {
-                text.parse()
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
             }
         }
 
-        impl From<$name> for String {
-            fn from(value: $name) -> Self {
-                value.to_string()
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
             }
         }
     };
 }
 
-pub(super) use {bounded, choice, stored_as_text};
+pub(crate) use choice;
+pub(super) use {bounded, stored_as_text};
 
 #[cfg(test)]
 mod tests {

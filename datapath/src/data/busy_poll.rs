@@ -10,8 +10,7 @@ use super::bounded::{choice, stored_as_text};
 use super::workload::{ns_of, text_of};
 
 /// Time for which a receive asks the interface itself for packets before it sleeps: `off`, or 1us to 10ms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "std::borrow::Cow<'_, str>", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BusyPoll {
     /// Time in microseconds. 0: off.
     pub us: u16,

@@ -3,15 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use super::bounded::stored_as_text;
 
 /// Kinds of control messages (cmsg(3)) that calls carry with each datagram: `none`, or kinds joined by `+`.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(try_from = "std::borrow::Cow<'_, str>", into = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cmsg(u8);
 
 impl Cmsg {

@@ -1,20 +1,14 @@
 //! Destination of the messages: loopback, an address of this host, or a remote host.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
 
 use super::axes::Ip;
 use super::bounded::stored_as_text;
 use super::host_address::HostAddress;
 
 /// Destination address of the messages.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(try_from = "Cow<'_, str>", into = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Destination {
     /// 127.0.0.1 or `::1`.
     #[default]

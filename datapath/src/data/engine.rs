@@ -1,18 +1,16 @@
 //! Engines as data: names, groups and properties that results depend on. Their code is in [`crate::engines`].
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounded::stored_as_text;
+use super::bounded::{choice, stored_as_text};
 
 /// The name of an engine on the command line and in files: 1 to 24 lowercase letters, digits and hyphens. This build
 /// may lack the engine.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "Cow<'_, str>", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EngineName {
     /// ASCII text, padded with zeros.
     text: [u8; Self::MAX_BYTES],
@@ -84,25 +82,25 @@ impl fmt::Debug for EngineName {
     }
 }
 
-/// The kinds of engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Group {
-    /// One datagram per call, on blocking sockets or in a spin loop.
-    Blocking,
-    /// Several datagrams per call.
-    Batch,
-    /// Engines that wait until a socket is ready, then call.
-    Readiness,
-    /// Futures on a runtime.
-    Async,
-    /// Segmentation offload: the kernel splits (GSO) and coalesces (GRO) datagrams. Zero copy: the NIC reads them from
-    /// the program's memory.
-    Offload,
-    /// Programs in any language, each a process per bench thread (`--engine exec:PROGRAM`).
-    Program,
-    /// Engines that measure the overhead of the benchmark itself.
-    Harness,
+choice! {
+    /// The kinds of engines.
+    Group {
+        /// One datagram per call, on blocking sockets or in a spin loop.
+        Blocking "blocking",
+        /// Several datagrams per call.
+        Batch "batch",
+        /// Engines that wait until a socket is ready, then call.
+        Readiness "readiness",
+        /// Futures on a runtime.
+        Async "async",
+        /// Segmentation offload: the kernel splits (GSO) and coalesces (GRO) datagrams. Zero copy: the NIC reads them from
+        /// the program's memory.
+        Offload "offload",
+        /// Programs in any language, each a process per bench thread (`--engine exec:PROGRAM`).
+        Program "program",
+        /// Engines that measure the overhead of the benchmark itself.
+        Harness "harness",
+    }
 }
 
 impl Group {
@@ -114,25 +112,6 @@ impl Group {
         Self::Async,
         Self::Offload,
     ];
-
-    /// Returns the name of the group for `--engine`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Blocking => "blocking",
-            Self::Batch => "batch",
-            Self::Readiness => "readiness",
-            Self::Async => "async",
-            Self::Offload => "offload",
-            Self::Program => "program",
-            Self::Harness => "harness",
-        }
-    }
-}
-
-impl fmt::Display for Group {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 /// Properties of an engine that its rows depend on, apart from its counts. They are in the header of a log, so that a

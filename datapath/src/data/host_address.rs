@@ -1,19 +1,15 @@
 //! Addresses of hosts, with the interface if they are link-local.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
 
 use super::bounded::stored_as_text;
 use crate::sys::interface_addresses;
 
 /// An IP address, with the interface of this host through which a link-local address (fe80::/10, RFC 4291) is reached:
 /// `fe80::1%eth0`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "Cow<'_, str>", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HostAddress {
     /// IP address.
     pub ip: IpAddr,

@@ -19,34 +19,16 @@ impl EngineProperties {
             "null" => Group::Harness,
             _ => return None,
         };
-        let plain = Self {
+        let is_one_of = |names: &[&str]| names.contains(&name.as_str());
+        Some(Self {
             name,
             group,
-            ..Self::PLAIN
-        };
-        Some(match name.as_str() {
-            "null" => Self {
-                moves_datagrams: false,
-                ..plain
-            },
-            "mio-once" => Self {
-                starves: Some(MIO_ONCE_STARVES.to_owned()),
-                ..plain
-            },
-            "tokio" | "tokio-exhaustive" => Self {
-                shares_workers: true,
-                ..plain
-            },
-            "gro" => Self {
-                receives_aggregates: true,
-                ..plain
-            },
-            "quinn-udp" => Self {
-                receives_aggregates: true,
-                aggregates_per_call: 32,
-                ..plain
-            },
-            _ => plain,
+            moves_datagrams: group != Group::Harness,
+            receives_aggregates: is_one_of(&["gro", "quinn-udp"]),
+            aggregates_per_call: if is_one_of(&["quinn-udp"]) { 32 } else { 1 },
+            shares_workers: is_one_of(&["tokio", "tokio-exhaustive"]),
+            starves: is_one_of(&["mio-once"]).then(|| MIO_ONCE_STARVES.to_owned()),
+            executable: None,
         })
     }
 }

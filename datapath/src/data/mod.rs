@@ -30,6 +30,7 @@ mod workload;
 pub use self::accounting::{Accounting, Counts, MOST_PER_TRAIN, WindowAccounting};
 pub use self::axes::*;
 pub use self::bounded::Choice;
+pub(crate) use self::bounded::choice;
 pub use self::busy_poll::{BusyPoll, BusyPolled, PolledBy};
 pub use self::case::{BlockKey, Case};
 pub use self::cmsg::Cmsg;

@@ -7,12 +7,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Payload;
+use super::bounded::bounded;
 
-/// Requests or datagrams per second, the sum of all sending threads: 1 to [`Rate::MAX`]. Parsed from a number, or from
-/// thousands or millions: `20k`, `1.5M`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u32", into = "u32")]
-pub struct Rate(u32);
+bounded! {
+    /// Requests or datagrams per second, the sum of all sending threads: 1 to [`Rate::MAX`]. Parsed from a number, or from
+    /// thousands or millions: `20k`, `1.5M`.
+    Rate(u32, "u32", rate), 1, Self::MAX,
+    "use a number per second from {} to {}, such as 20000 or 20k, or bits of payload per second, such as 100Mbit"
+}
 
 impl Rate {
     /// Maximum. No kernel reaches it.
@@ -32,41 +34,6 @@ impl Rate {
         )]
         let whole = per_second.round().clamp(1.0, f64::from(Self::MAX)) as u32;
         Self(whole)
-    }
-}
-
-impl TryFrom<u32> for Rate {
-    type Error = String;
-
-    fn try_from(number: u32) -> Result<Self, String> {
-        let is_valid = (1..=Self::MAX).contains(&number);
-        is_valid.then_some(Self(number)).ok_or_else(fix)
-    }
-}
-
-impl From<Rate> for u32 {
-    fn from(rate: Rate) -> Self {
-        rate.0
-    }
-}
-
-impl FromStr for Rate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (number, zeros) = match text.split_at_checked(text.len().saturating_sub(1)) {
-            Some((number, "k")) => (number, 3),
-            Some((number, "M")) => (number, 6),
-            _ => (text, 0),
-        };
-        let rate = scaled(number, zeros).and_then(|number| u32::try_from(number).ok());
-        Self::try_from(rate.ok_or_else(fix)?)
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
     }
 }
 
@@ -151,7 +118,8 @@ impl FromStr for AskedRate {
                 });
         };
         let bits = scaled(number, zeros).filter(|bits| (1..=BitRate::MAX).contains(bits));
-        bits.map(|bits| Self::Bits(BitRate(bits))).ok_or_else(fix)
+        bits.map(|bits| Self::Bits(BitRate(bits)))
+            .ok_or_else(Rate::fix)
     }
 }
 
@@ -207,11 +175,14 @@ fn scaled(number: &str, zeros: usize) -> Option<u64> {
     digits.parse().ok().filter(|_| is_number)
 }
 
-fn fix() -> String {
-    format!(
-        "use a number per second from 1 to {}, such as 20000 or 20k, or bits of payload per second, such as 100Mbit",
-        Rate::MAX
-    )
+/// Parses a number per second: `20000`, `20k`, `1.5M`. `None`: not a number, or too large for its type.
+fn thousands<T: TryFrom<u64>>(text: &str) -> Option<T> {
+    let (number, zeros) = match text.split_at_checked(text.len().saturating_sub(1)) {
+        Some((number, "k")) => (number, 3),
+        Some((number, "M")) => (number, 6),
+        _ => (text, 0),
+    };
+    T::try_from(scaled(number, zeros)?).ok()
 }
 
 #[cfg(test)]

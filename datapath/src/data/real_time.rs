@@ -3,14 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use super::bounded::{choice, stored_as_text};
 use crate::sys::real_time::{Class, MOST_PRIORITY};
 
 /// Scheduling class and priority of bench threads: `other`, `fifo:50`, `rr:10`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "std::borrow::Cow<'_, str>", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Sched {
     /// The usual class.
     Other,

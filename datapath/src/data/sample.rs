@@ -134,7 +134,7 @@ impl Sample {
 }
 
 /// Counters of one bench thread in the window.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadSample {
     /// Side of the workload that the thread runs.
     pub side: Side,
@@ -180,21 +180,7 @@ impl ThreadSample {
     pub fn zero(side: Side) -> Self {
         Self {
             side,
-            cpu: None,
-            sent_packets: 0,
-            refused_packets: 0,
-            refusal: None,
-            received_packets: 0,
-            received_bytes: 0,
-            would_blocks: 0,
-            errors: 0,
-            cpu_ns: None,
-            waited_ns: None,
-            taken: None,
-            voluntary_switches: None,
-            involuntary_switches: None,
-            pace: None,
-            remark: None,
+            ..Self::default()
         }
     }
 
@@ -228,10 +214,11 @@ impl ThreadSample {
 }
 
 /// Side of the workload that a bench thread runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// Sends.
+    #[default]
     Sender,
     /// Receives.
     Receiver,

@@ -19,11 +19,6 @@ impl Buffer {
     /// Default for receivers. To bridge 4 ms of small datagrams, a receiver needs about 1300 slots of 832 B to 2.3 KiB
     /// each.
     pub const DEFAULT: Self = Self(4 << 20);
-
-    /// Returns the size in bytes.
-    pub fn bytes(self) -> usize {
-        self.0 as usize
-    }
 }
 
 /// Method by which several receivers share the port and the flows.
@@ -153,33 +148,19 @@ choice! {
 #[serde(transparent)]
 pub struct Tos(u8);
 
-/// Names of DSCP code points: RFC 2474 (cs), 2597 (af), 3246 (ef), 5865 (va), 8622 (le).
-const NAMES: [(&str, u8); 24] = [
-    ("cs0", 0),
-    ("le", 1),
-    ("cs1", 8),
-    ("af11", 10),
-    ("af12", 12),
-    ("af13", 14),
-    ("cs2", 16),
-    ("af21", 18),
-    ("af22", 20),
-    ("af23", 22),
-    ("cs3", 24),
-    ("af31", 26),
-    ("af32", 28),
-    ("af33", 30),
-    ("cs4", 32),
-    ("af41", 34),
-    ("af42", 36),
-    ("af43", 38),
-    ("cs5", 40),
-    ("va", 44),
-    ("ef", 46),
-    ("cs6", 48),
-    ("cs7", 56),
-    ("default", 0),
-];
+/// Names of DSCP code points beside `cs0` to `cs7` (RFC 2474) and `af11` to `af43` (RFC 2597): RFC 3246 (ef), 5865 (va),
+/// 8622 (le).
+const NAMES: [(&str, u8); 4] = [("le", 1), ("va", 44), ("ef", 46), ("default", 0)];
+
+/// Returns all names of DSCP code points.
+fn names() -> impl Iterator<Item = (String, u8)> {
+    let classes = (0..8).map(|class| (format!("cs{class}"), 8 * class));
+    let forwarding = |n: u8| (1 + n / 3, 1 + n % 3);
+    let assured = (0..12).map(forwarding);
+    let assured = assured.map(|(class, drop)| (format!("af{class}{drop}"), 8 * class + 2 * drop));
+    let others = NAMES.iter().map(|(name, dscp)| ((*name).to_owned(), *dscp));
+    classes.chain(assured).chain(others)
+}
 
 impl Tos {
     /// Default of a new socket.
@@ -201,7 +182,7 @@ impl FromStr for Tos {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let name = text.to_ascii_lowercase();
-        let named = NAMES.iter().find(|(known, _)| *known == name);
+        let named = names().find(|(known, _)| *known == name);
         let byte = match (named, name.strip_prefix("0x")) {
             (Some((_, dscp)), _) => Some(dscp << 2),
             (None, Some(digits)) => u8::from_str_radix(digits, 16).ok(),
@@ -217,8 +198,8 @@ impl FromStr for Tos {
 impl fmt::Display for Tos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (dscp, ecn) = (self.0 >> 2, self.0 & 0b11);
-        match NAMES.iter().find(|(_, known)| *known == dscp) {
-            Some((name, _)) if ecn == 0 => f.pad(name),
+        match names().find(|(_, known)| *known == dscp) {
+            Some((name, _)) if ecn == 0 => f.pad(&name),
             _ => self.0.fmt(f),
         }
     }

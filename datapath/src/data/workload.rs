@@ -1,11 +1,8 @@
 //! Workloads, and the parameters that only some of them have.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
 
 use super::bounded::{bounded, choice, stored_as_text};
 
@@ -49,11 +46,6 @@ impl Outstanding {
     pub const MAX: u16 = 1024;
     /// Default: each request waits for the response to the previous one.
     pub const DEFAULT: Self = Self(1);
-
-    /// Returns the number of requests.
-    pub fn count(self) -> usize {
-        usize::from(self.0)
-    }
 }
 
 bounded! {
@@ -67,18 +59,10 @@ impl Flows {
     pub const MAX: u16 = 30_000;
     /// Default: one flow per thread.
     pub const DEFAULT: Self = Self(1);
-
-    /// Returns the number of flows.
-    pub fn count(self) -> usize {
-        usize::from(self.0)
-    }
 }
 
 /// Distribution over time of requests, or datagrams, that are sent at a fixed rate.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(try_from = "Cow<'_, str>", into = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Arrivals {
     /// Each thread sends one at a time, at equal intervals.
     #[default]
@@ -154,8 +138,7 @@ impl ServerModel {
 }
 
 /// Work of a server for each request before it responds: computing, such as `50us`, or sleeping, such as `sleep:1ms`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "Cow<'_, str>", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ServiceTime {
     /// Duration, in nanoseconds.
     pub ns: u64,
@@ -196,8 +179,7 @@ impl fmt::Display for ServiceTime {
 stored_as_text!(ServiceTime);
 
 /// Pause of a client between a response and its next request: 1us to 10s.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "Cow<'_, str>", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ThinkTime {
     /// Duration, in nanoseconds.
     pub ns: u64,

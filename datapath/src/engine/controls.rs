@@ -16,6 +16,7 @@ use socket2::SockRef;
 pub use self::reader::ControlReader;
 use crate::data::Cmsg;
 use crate::sys::control_messages;
+pub use crate::sys::control_messages::ControlMemory;
 
 /// Bits of the traffic class that hold ECN (RFC 3168).
 const ECN_BITS: u8 = 0b11;
@@ -87,18 +88,6 @@ impl Controls {
 fn own_address(socket: &impl AsFd) -> io::Result<SocketAddr> {
     let address = SockRef::from(socket).local_addr()?.as_socket();
     address.ok_or_else(|| io::Error::other("control messages are for IP sockets"))
-}
-
-/// Memory for the control messages of one datagram. All kinds and that of UDP_GRO take 120 bytes.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(8))]
-pub struct ControlMemory(pub [u8; Self::BYTES]);
-
-impl ControlMemory {
-    /// Length in bytes.
-    pub const BYTES: usize = 128;
-    /// Memory without messages.
-    pub const EMPTY: Self = Self([0; Self::BYTES]);
 }
 
 /// Facts about a received datagram from its control messages.

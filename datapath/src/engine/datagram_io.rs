@@ -5,12 +5,13 @@ use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::{Index, IndexMut};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use socket2::SockRef;
 
 use super::BatchCount;
-use super::controls::Controls;
+use super::addressing::Addressing;
+use super::controls::{Controls, ReadControls};
 use super::null_endpoint::NullEndpoint;
 use super::payload::{Check, Fill};
 use crate::data::{BusyPoll, Cmsg};
@@ -211,6 +212,18 @@ impl IoOptions {
                 Cmsg::NONE
             },
             ..self.controls
+        }
+    }
+
+    /// Returns the bytes of the control messages that each call of `socket` sends. Empty if there are none.
+    ///
+    /// # Errors
+    /// Returns the error of getsockname(2).
+    pub fn sent_controls<A: Addressing>(&self, socket: &impl AsFd) -> io::Result<Vec<u8>> {
+        if A::Controls::READS {
+            self.controls.outgoing(socket)
+        } else {
+            Ok(Vec::new())
         }
     }
 

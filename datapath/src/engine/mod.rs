@@ -273,6 +273,13 @@ pub fn poll_once<F: Future>(future: F) -> F::Output {
     }
 }
 
+/// Returns the message of a panic.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no reason given")
+}
+
 /// Returns the future as a trait object. The code that drives it is then compiled once, at the cost of an indirect
 /// call per wait.
 pub fn erased<'a, T>(

@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 
 use crate::sys::busy_poll::{self, SocketState};
-use crate::sys::drops::{queued_bytes, socket_drops};
+use crate::sys::drops::{receive_queue, socket_drops};
 use crate::sys::socket_queues;
 
 /// The coordinator thread's handle on a receiving endpoint.
@@ -87,7 +87,7 @@ impl QueueProbe for UdpProbe {
     }
 
     fn is_empty(&self) -> bool {
-        queued_bytes(&self.socket).is_ok_and(|bytes| bytes == 0)
+        receive_queue(&self.socket).is_ok_and(|queue| queue.queued_bytes == 0)
     }
 
     fn busy_poll(&self) -> Option<SocketState> {

@@ -15,6 +15,7 @@ use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::coalesced::CoalescedReceive;
 use crate::engines::linux::gso;
 use crate::engines::linux::message::send_message;
+use crate::engines::linux::{ReceiveMany, loopback_socket};
 
 const ONE_IS_NOTHING: &str = "gains by trains of datagrams, and a request is one: use std or mmsg";
 
@@ -49,7 +50,7 @@ impl Engine for Gso {
     }
 
     fn probe() -> Result<(), String> {
-        let cut = any_socket().and_then(|socket| gso::cut(&socket, 1));
+        let cut = loopback_socket().and_then(|socket| gso::cut(&socket, 1));
         cut.map_err(|error| format!("no UDP_SEGMENT (Linux 4.18): {error}"))
     }
 }
@@ -93,41 +94,8 @@ impl Engine for Gro {
     }
 
     fn probe() -> Result<(), String> {
-        let join = any_socket().and_then(|socket| gso::join(&socket));
+        let join = loopback_socket().and_then(|socket| gso::join(&socket));
         join.map_err(|error| format!("no UDP_GRO (Linux 5.0): {error}"))
-    }
-}
-
-fn any_socket() -> io::Result<UdpSocket> {
-    UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"))
-}
-
-/// Receives many datagrams per call.
-pub(super) trait Receive: Send {
-    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount>;
-
-    fn check_controls(&self) -> io::Result<()>;
-}
-
-impl<R: ReadControls> Receive for ReceiveBatch<R> {
-    #[inline]
-    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount> {
-        Self::receive(self, socket, check)
-    }
-
-    fn check_controls(&self) -> io::Result<()> {
-        Self::check_controls(self)
-    }
-}
-
-impl<R: ReadControls> Receive for CoalescedReceive<R> {
-    #[inline]
-    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount> {
-        Self::receive(self, socket, check)
-    }
-
-    fn check_controls(&self) -> io::Result<()> {
-        Self::check_controls(self)
     }
 }
 
@@ -138,7 +106,7 @@ pub(super) struct TrainIo<A, R> {
     incoming: R,
 }
 
-impl<A: Addressing, R: Receive> DatagramIo for TrainIo<A, R> {
+impl<A: Addressing, R: ReceiveMany> DatagramIo for TrainIo<A, R> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.outgoing.send(&self.socket, fill)
@@ -177,26 +145,14 @@ struct Segments<A> {
 impl<A: Addressing> Segments<A> {
     fn new(options: &IoOptions, endpoint: &Endpoint) -> io::Result<Self> {
         let payload = options.payload();
-        let count = match endpoint.peer {
-            Some(peer) if options.direction.sends() => {
-                gso::most_segments(payload.len(), peer)?.min(options.train)
-            }
-            _ => 1,
-        };
-        if count > 1 {
-            gso::cut(&endpoint.socket, payload.len())?;
-        }
+        let count = gso::begin_trains(options, endpoint)?;
         Ok(Self {
             peer: endpoint.peer_or_unspecified(),
             payload_bytes: payload.len(),
             payload: payload.repeat(count),
             count: count as u64,
             fell_back: false,
-            controls: if A::Controls::READS {
-                options.controls.outgoing(&endpoint.socket)?
-            } else {
-                Vec::new()
-            },
+            controls: options.sent_controls::<A>(&endpoint.socket)?,
             addressing: PhantomData,
         })
     }

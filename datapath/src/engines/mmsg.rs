@@ -10,6 +10,7 @@ use crate::engine::{
     About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Meter, ReadControls, Selection,
     ThreadArgs,
 };
+use crate::engines::linux::ReceiveMany;
 use crate::engines::linux::batch::{ReceiveBatch, SendBatch, is_full};
 
 pub(super) struct Mmsg(Arc<Meter>);

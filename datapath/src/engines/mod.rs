@@ -57,7 +57,7 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<gso::Gro>().with_controls::<gso::Gro>(),
     Entry::of::<zerocopy::ZeroCopy>().with_controls::<zerocopy::ZeroCopy>(),
     Entry::of::<readiness::Readiness<readiness::Poll>>()
-        .with_many::<multiplex::Multiplex<multiplex::PollSelector>>(),
+        .with_many::<multiplex::Multiplex<linux::poll_set::PollSet>>(),
     Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Level>>>()
         .with_many::<multiplex::Multiplex<multiplex::EpollSelector<readiness::Level>>>(),
     Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Edge>>>()
@@ -88,33 +88,25 @@ static ADDED: OnceLock<&'static [Entry]> = OnceLock::new();
 /// Transports of the crate whose program this is.
 static ADDED_CARRIERS: OnceLock<&'static [Carrier]> = OnceLock::new();
 
-/// Engines that this package does not have, each with the reason: see [`not_built`].
-static NOT_BUILT: &[(&str, &str)] = &[
+/// Engines that this package may lack, each with the reason: see [`not_built`].
+static NOT_BUILT: [(&str, &str); 7] = [
     (
         "message-io",
         "a program of its own: in the repository, type `cargo run --release --manifest-path \
          examples/message-io/Cargo.toml --` instead of `udpbench`",
     ),
-    #[cfg(not(target_pointer_width = "64"))]
-    ("uring", "io_uring's library is for 64-bit targets only"),
-    #[cfg(not(target_pointer_width = "64"))]
-    (
-        "uring-zerocopy",
-        "io_uring's library is for 64-bit targets only",
-    ),
-    #[cfg(all(not(feature = "uring"), target_pointer_width = "64"))]
-    ("uring", "built without the feature uring"),
-    #[cfg(all(not(feature = "uring"), target_pointer_width = "64"))]
-    ("uring-zerocopy", "built without the feature uring"),
-    #[cfg(not(feature = "tokio"))]
+    ("uring", NO_URING),
+    ("uring-zerocopy", NO_URING),
     ("tokio", "built without the feature tokio"),
-    #[cfg(not(feature = "tokio"))]
     ("tokio-exhaustive", "built without the feature tokio"),
-    #[cfg(not(feature = "smol"))]
     ("smol", "built without the feature smol"),
-    #[cfg(not(feature = "quinn-udp"))]
     ("quinn-udp", "built without the feature quinn-udp"),
 ];
+const NO_URING: &str = if cfg!(target_pointer_width = "64") {
+    "built without the feature uring"
+} else {
+    "io_uring's library is for 64-bit targets only"
+};
 
 /// The engine of the senders and that of the receivers.
 pub type Engines = (&'static Entry, &'static Entry);

@@ -49,21 +49,19 @@ pub(super) trait Selector: Send + Sized + 'static {
 }
 
 /// Waits with poll(2): each call tells the kernel to check all sockets.
-pub(super) struct PollSelector(PollSet);
-
-impl Selector for PollSelector {
+impl Selector for PollSet {
     type Variant = readiness::Poll;
 
     fn new<'a>(
         sockets: impl Iterator<Item = &'a UdpSocket>,
         interest: Interest,
     ) -> io::Result<Self> {
-        Ok(Self(PollSet::new(sockets, interest)))
+        Ok(Self::new(sockets, interest))
     }
 
     fn wait(&mut self, is_ready: impl FnMut(usize)) -> io::Result<()> {
-        self.0.wait()?;
-        self.0.ready().for_each(is_ready);
+        Self::wait(self)?;
+        self.ready().for_each(is_ready);
         Ok(())
     }
 }

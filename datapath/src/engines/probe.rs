@@ -1,10 +1,10 @@
 //! Checks whether an engine can run on this machine.
 
-use std::any::Any;
 use std::panic;
 use std::sync::Mutex;
 
 use super::{Entry, exec};
+use crate::engine::panic_message;
 
 impl Entry {
     /// Checks that the engine can run: see [`crate::engine::Engine::probe`]. A panic of its library counts as a
@@ -25,15 +25,9 @@ impl Entry {
         let probed = panic::catch_unwind(self.try_out);
         panic::set_hook(hook);
         drop(silenced);
-        probed.unwrap_or_else(|panic| Err(format!("its library panics: {}", message(&*panic))))
+        probed
+            .unwrap_or_else(|panic| Err(format!("its library panics: {}", panic_message(&*panic))))
     }
-}
-
-/// Returns the message of a panic.
-fn message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no reason given")
 }
 
 #[cfg(test)]

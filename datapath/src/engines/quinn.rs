@@ -69,14 +69,7 @@ impl Engine for QuinnUdp {
             payload: payload.repeat(segments),
             segments: segments as u64,
             fell_back: false,
-            buffers: vec![
-                0;
-                if receives {
-                    BATCH_SIZE * AGGREGATE_BYTES
-                } else {
-                    0
-                }
-            ],
+            buffers: vec![0; usize::from(receives) * BATCH_SIZE * AGGREGATE_BYTES],
             metas: [RecvMeta::default(); BATCH_SIZE],
             connected: A::CONNECTED,
             peer: endpoint.peer_or_unspecified(),

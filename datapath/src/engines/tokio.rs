@@ -60,7 +60,9 @@ impl Variant for Exhaustive {
 
 /// The tokio engine with the policy of `V`.
 pub(super) struct Tokio<V> {
-    runtime: Home,
+    /// Its own, or one shared by all bench threads.
+    runtime: Arc<Runtime>,
+    is_shared: bool,
     wakeups: Arc<Wakeups>,
     variant: PhantomData<V>,
 }
@@ -73,15 +75,15 @@ impl<V: Variant> Engine for Tokio<V> {
     type DatagramIo<A: Addressing> = TokioIo<A, V>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
-        let runtime =
-            match &brief.pool {
-                Some(pool) => Home::Shared(Arc::clone(pool).downcast().map_err(|_| {
-                    io::Error::other("the workers are not those of a tokio runtime")
-                })?),
-                None => Home::Own(Builder::new_current_thread().enable_io().build()?),
-            };
+        let runtime = match &brief.pool {
+            Some(pool) => Arc::clone(pool)
+                .downcast()
+                .map_err(|_| io::Error::other("the workers are not those of a tokio runtime"))?,
+            None => Arc::new(Builder::new_current_thread().enable_io().build()?),
+        };
         Ok(Self {
             runtime,
+            is_shared: brief.pool.is_some(),
             wakeups: Arc::clone(&brief.wakeups),
             variant: PhantomData,
         })
@@ -93,7 +95,7 @@ impl<V: Variant> Engine for Tokio<V> {
             payload: options.payload(),
             buffer: options.buffer(),
             peer: endpoint.peer_or_unspecified(),
-            socket: adopt(self.runtime.get(), endpoint.socket.into())?,
+            socket: adopt(&self.runtime, endpoint.socket.into())?,
             waits: Waits::new(&self.wakeups),
             writable: V::POLICY.try_first,
             readable: V::POLICY.try_first,
@@ -115,7 +117,7 @@ impl<V: Variant> Engine for Tokio<V> {
     /// Runs each loop as a task. The tasks are spawned from within the runtime, as programs do: tasks spawned from
     /// outside get a turn only now and then while others are ready.
     fn run_all(&self, loops: Vec<Loop>) -> io::Result<()> {
-        self.runtime.get().block_on(async {
+        self.runtime.block_on(async {
             let mut tasks: JoinSet<io::Result<()>> = loops.into_iter().collect();
             while let Some(ended) = tasks.join_next().await {
                 ended.map_err(io::Error::other)??;
@@ -125,16 +127,15 @@ impl<V: Variant> Engine for Tokio<V> {
     }
 
     fn spawner(&self) -> Option<Spawner> {
-        let runtime = self.runtime.get().handle().clone();
+        let runtime = self.runtime.handle().clone();
         Some(Arc::new(move |job| drop(runtime.spawn_blocking(job))))
     }
 
     fn run<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
-        match &self.runtime {
-            Home::Own(runtime) => runtime.block_on(erased(pin!(future))),
-            Home::Shared(runtime) => {
-                lent_future::until_done(&|lent| drop(runtime.spawn(lent)), future)
-            }
+        if self.is_shared {
+            lent_future::until_done(&|lent| drop(self.runtime.spawn(lent)), future)
+        } else {
+            self.runtime.block_on(erased(pin!(future)))
         }
     }
 }
@@ -142,23 +143,8 @@ impl<V: Variant> Engine for Tokio<V> {
 impl<V> Tokio<V> {
     /// Calls `act` in the context of the runtime, so that sockets can register with it.
     pub(super) fn within<T>(&self, act: impl FnOnce() -> T) -> T {
-        let _context = self.runtime.get().enter();
+        let _context = self.runtime.enter();
         act()
-    }
-}
-
-/// The runtime of a bench thread: its own, or one shared by all.
-enum Home {
-    Own(Runtime),
-    Shared(Arc<Runtime>),
-}
-
-impl Home {
-    fn get(&self) -> &Runtime {
-        match self {
-            Self::Own(runtime) => runtime,
-            Self::Shared(runtime) => runtime,
-        }
     }
 }
 

@@ -11,92 +11,42 @@ use std::sync::Arc;
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill};
 use crate::engine::{
-    About, Addressing, BatchCount, BatchOutcome, BusyPolling, DatagramIo, Endpoint, Engine,
-    IoOptions, ManyEndpoints, Meter, Partner, Remark, ThreadArgs,
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Endpoint, Engine, IoOptions,
+    ManyEndpoints, Meter, Partner, Remark, ThreadArgs,
 };
-use crate::engines::linux::uring::{self, ReceiveRing, SendRing, ZeroCopySendRing};
+use crate::engines::linux::uring::{Outgoing, ReceiveRing};
 
 pub(super) struct Uring<S>(Arc<Meter>, PhantomData<fn() -> S>);
 
-/// A ring that sends.
-pub(super) trait Outgoing: Send + Sized + 'static {
-    const ABOUT: About;
+const COPIES: About = About {
+    name: "uring",
+    summary: "io_uring: --batch sends per call, multishot receive into provided buffers",
+    group: Group::Batch,
+    sends_batches: true,
+    prefetches: true,
+    busy_polling: BusyPolling::Uring,
+    can_spin: true,
+    many_endpoints: ManyEndpoints::OneIo,
+    ..About::PLAIN
+};
 
-    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self>;
-
-    fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome>;
-
-    fn remark(&self) -> Remark;
-
-    fn probe() -> Result<(), String>;
-}
-
-impl Outgoing for SendRing {
-    const ABOUT: About = About {
-        name: "uring",
-        summary: "io_uring: --batch sends per call, multishot receive into provided buffers",
-        group: Group::Batch,
-        sends_batches: true,
-        prefetches: true,
-        busy_polling: BusyPolling::Uring,
-        can_spin: true,
-        many_endpoints: ManyEndpoints::OneIo,
-        ..About::PLAIN
-    };
-
-    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
-        Self::new::<A>(endpoints, options)
-    }
-
-    #[inline]
-    fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome> {
-        Self::send(self, endpoint, fill)
-    }
-
-    fn remark(&self) -> Remark {
-        None
-    }
-
-    fn probe() -> Result<(), String> {
-        uring::probe()
-    }
-}
-
-impl Outgoing for ZeroCopySendRing {
-    const ABOUT: About = About {
-        name: "uring-zerocopy",
-        group: Group::Offload,
-        sends_without_copy: true,
-        summary: "sender: io_uring, --batch sends per call from registered memory; uring receives",
-        many_endpoints: ManyEndpoints::No,
-        can_serve_requests: Err("gains by many sends on the way, and a request is one: use uring"),
-        partner: Partner::ReceivedBy("uring"),
-        ..SendRing::ABOUT
-    };
-
-    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
-        match endpoints {
-            [endpoint] => Self::new::<A>(endpoint, options),
-            _ => Err(io::ErrorKind::InvalidInput.into()),
-        }
-    }
-
-    #[inline]
-    fn send(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome> {
-        Self::send(self, fill)
-    }
-
-    fn remark(&self) -> Remark {
-        self.completed().remark()
-    }
-
-    fn probe() -> Result<(), String> {
-        uring::probe_zero_copy()
-    }
-}
+const SENDS_WITHOUT_COPY: About = About {
+    name: "uring-zerocopy",
+    group: Group::Offload,
+    sends_without_copy: true,
+    summary: "sender: io_uring, --batch sends per call from registered memory; uring receives",
+    many_endpoints: ManyEndpoints::No,
+    can_serve_requests: Err("gains by many sends on the way, and a request is one: use uring"),
+    partner: Partner::ReceivedBy("uring"),
+    ..COPIES
+};
 
 impl<S: Outgoing> Engine for Uring<S> {
-    const ABOUT: About = S::ABOUT;
+    const ABOUT: About = if S::IS_ZERO_COPY {
+        SENDS_WITHOUT_COPY
+    } else {
+        COPIES
+    };
     type DatagramIo<A: Addressing> = UringIo<S>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {

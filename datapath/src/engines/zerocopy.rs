@@ -5,7 +5,6 @@
 //! that the kernel segments, as `gso` does. So one run can measure both.
 
 use std::io;
-use std::net::UdpSocket;
 
 use crate::data::{Cmsg, Group};
 use crate::engine::payload::{Check, Fill, NoFill};
@@ -16,6 +15,7 @@ use crate::engine::{
 use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::gso;
 use crate::engines::linux::zero_copy::ZeroCopyRing;
+use crate::engines::linux::{ReceiveMany, loopback_socket};
 
 pub(super) struct ZeroCopy;
 
@@ -43,25 +43,20 @@ impl Engine for ZeroCopy {
     fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<ZeroCopyIo<A::Controls>> {
         let endpoint = options.only_endpoint()?;
         let payload = options.payload();
-        let train = match endpoint.peer {
-            Some(peer) if options.direction.sends() && options.train != usize::MAX => {
-                gso::most_segments(payload.len(), peer)?.min(options.train)
-            }
-            _ => 1,
+        let train = match options.train {
+            usize::MAX => 1,
+            _ => gso::begin_trains(&options, &endpoint)?,
         };
-        if train > 1 {
-            gso::cut(&endpoint.socket, payload.len())?;
-        }
         let peer = (!A::CONNECTED).then(|| endpoint.peer_or_unspecified());
         let incoming = ReceiveBatch::from_options::<A>(&options, &endpoint.socket)?;
-        let controls = if A::Controls::READS {
-            options.controls.outgoing(&endpoint.socket)?
-        } else {
-            Vec::new()
-        };
+        let controls = options.sent_controls::<A>(&endpoint.socket)?;
         Ok(ZeroCopyIo {
-            outgoing: ZeroCopyRing::new(endpoint.socket.into(), &payload.repeat(train), peer)?
-                .with_controls(controls),
+            outgoing: ZeroCopyRing::new(
+                endpoint.socket.into(),
+                &payload.repeat(train),
+                peer,
+                controls,
+            )?,
             incoming,
             payload_bytes: payload.len(),
             train: train as u64,
@@ -84,10 +79,9 @@ const TOO_LITTLE_MEMORY: &str = "no memory for completions, or too few lockable 
 /// Sends a datagram over loopback and takes its completion. Some emulations of Linux ignore the flag; a sender would
 /// wait for ever.
 fn completes() -> io::Result<()> {
-    let bind = || UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
-    let (socket, receiver) = (bind()?, bind()?);
+    let (socket, receiver) = (loopback_socket()?, loopback_socket()?);
     socket.connect(receiver.local_addr()?)?;
-    let mut ring = ZeroCopyRing::new(socket, &[0; 64], None)?;
+    let mut ring = ZeroCopyRing::new(socket, &[0; 64], None, Vec::new())?;
     ring.send::<NoControls>(&NoFill)?;
     if ring.settle() {
         Ok(())
@@ -157,6 +151,8 @@ impl<R> ZeroCopyIo<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::UdpSocket;
+
     use super::*;
     use crate::engine::{Direction, Endpoint, Unconnected, poll_once};
 

@@ -3,25 +3,21 @@
 //!
 //! A packet is found by the NAPI that delivered the one before: a queue of an interface. Loopback has none.
 
-use std::ffi::{c_int, c_long};
+use std::ffi::c_int;
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd};
 
+use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::switch::{number_of, set_number};
+use super::switch;
 
 /// Options of asm-generic/socket.h, which libc lacks for some C libraries.
 const SO_BUSY_POLL: c_int = 46;
 const SO_INCOMING_NAPI_ID: c_int = 56;
 const SO_PREFER_BUSY_POLL: c_int = 69;
 const SO_BUSY_POLL_BUDGET: c_int = 70;
-/// Operation of io_uring_register(2) since Linux 6.9.
-const IORING_REGISTER_NAPI: c_int = 27;
-
-/// Count of structures, or of entries of a ring.
-const ONE: c_long = 1;
 
 /// Packets that one look may take: as many as an interrupt takes (NAPI_POLL_WEIGHT), and the most that an epoll
 /// instance gets without CAP_NET_ADMIN. An io_uring has a budget of its own, 8.
@@ -32,7 +28,7 @@ const BUDGET: u8 = 64;
 /// # Errors
 /// Returns the error of a system call: `PermissionDenied` without CAP_NET_ADMIN.
 pub fn of_socket(socket: &impl AsFd, us: u16) -> io::Result<()> {
-    let set = |name, number| set_number(socket, libc::SOL_SOCKET, name, number);
+    let set = |name, number: c_int| switch::set(socket, libc::SOL_SOCKET, name, &number);
     set(SO_BUSY_POLL, us.into())?;
     set(SO_PREFER_BUSY_POLL, 1)?;
     set(SO_BUSY_POLL_BUDGET, BUDGET.into())
@@ -52,7 +48,7 @@ pub struct SocketState {
 /// # Errors
 /// Returns the error of getsockopt(2).
 pub fn state(socket: &impl AsFd) -> io::Result<SocketState> {
-    let number = |name| number_of(socket, libc::SOL_SOCKET, name);
+    let number = |name| switch::number_of(socket, libc::SOL_SOCKET, name);
     let us = if number(SO_PREFER_BUSY_POLL)? == 1 {
         number(SO_BUSY_POLL)?
     } else {
@@ -89,14 +85,14 @@ pub fn of_epoll(instance: &impl AsRawFd, us: u16) -> io::Result<()> {
     #[expect(unsafe_code, reason = "no wrapper knows these requests")]
     // SAFETY: the kernel reads 8 bytes for the first request and writes 8 for the second (the size is in their
     // numbers), which is the size of `Parameters`, at valid addresses.
-    let done = unsafe {
-        libc::ioctl(fd, libc::EPIOCSPARAMS, &raw const asked) == 0
-            && libc::ioctl(fd, libc::EPIOCGPARAMS, &raw mut kept) == 0
+    unsafe {
+        Errno::result(libc::ioctl(fd, libc::EPIOCSPARAMS, &raw const asked))?;
+        Errno::result(libc::ioctl(fd, libc::EPIOCGPARAMS, &raw mut kept))?;
     };
-    match (done, kept == asked) {
-        (true, true) => Ok(()),
-        (true, false) => Err(io::Error::other("the kernel keeps other EPIOCSPARAMS")),
-        (false, _) => Err(io::Error::last_os_error()),
+    if kept == asked {
+        Ok(())
+    } else {
+        Err(io::Error::other("the kernel keeps other EPIOCSPARAMS"))
     }
 }
 
@@ -104,45 +100,17 @@ pub fn of_epoll(instance: &impl AsRawFd, us: u16) -> io::Result<()> {
 ///
 /// # Errors
 /// Fails before Linux 6.9, or if the ring keeps another time.
-pub fn of_ring(ring: &impl AsRawFd, us: u16) -> io::Result<()> {
-    /// `struct io_uring_napi` of include/uapi/linux/io_uring.h. All zeros after `prefer`: as the ring finds sockets.
-    #[repr(C)]
-    #[derive(Clone, Copy)]
-    struct Napi {
-        us: u32,
-        prefer: u8,
-        zeros: [u8; 3],
-        reserved: u64,
-    }
-    let asked = Napi {
-        us: us.into(),
-        prefer: 1,
-        zeros: [0; 3],
-        reserved: 0,
-    };
+#[cfg(all(feature = "uring", target_pointer_width = "64"))]
+pub fn of_ring(ring: &io_uring::IoUring, us: u16) -> io::Result<()> {
     let register = || {
-        let mut napi = asked;
-        #[expect(unsafe_code, reason = "no wrapper knows this operation")]
-        // SAFETY: the kernel reads and writes one `io_uring_napi` at a valid address.
-        let done = unsafe {
-            libc::syscall(
-                libc::SYS_io_uring_register,
-                c_long::from(ring.as_raw_fd()),
-                c_long::from(IORING_REGISTER_NAPI),
-                &raw mut napi,
-                ONE,
-            )
-        };
-        if done == 0 {
-            Ok(napi)
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        let napi = io_uring::types::Napi::new().set_prefer_busy_poll(true);
+        let mut napi = napi.set_busy_poll_timeout(us.into());
+        let registered = ring.submitter().register_napi(&mut napi);
+        registered.map(|()| (napi.busy_poll_timeout(), napi.prefer_busy_poll()))
     };
     register()?;
     // A registration returns what was registered before.
-    let kept = register()?;
-    if (kept.us, kept.prefer) == (asked.us, asked.prefer) {
+    if register()? == (us.into(), true) {
         Ok(())
     } else {
         Err(io::Error::other(
@@ -165,20 +133,16 @@ pub struct Refusals {
 impl Refusals {
     /// Finds the reasons of this machine, by trying.
     pub fn read() -> Self {
+        let since_6_9 = |what: &str, request: &str, tried: io::Result<()>| {
+            let error = tried.err()?;
+            Some(format!(
+                "{what} polls from Linux 6.9 on ({request}: {error}): use another --engine, such as std"
+            ))
+        };
         Self {
             socket: try_socket().err().map(|error| why_no_socket(&error)),
-            epoll: try_epoll().err().map(|error| {
-                format!(
-                    "an epoll instance polls from Linux 6.9 on (EPIOCSPARAMS: {error}): use another \
-                     --engine, such as std"
-                )
-            }),
-            ring: try_ring().err().map(|error| {
-                format!(
-                    "an io_uring polls from Linux 6.9 on (IORING_REGISTER_NAPI: {error}): use another \
-                     --engine, such as std"
-                )
-            }),
+            epoll: since_6_9("an epoll instance", "EPIOCSPARAMS", try_epoll()),
+            ring: since_6_9("an io_uring", "IORING_REGISTER_NAPI", try_ring()),
         }
     }
 }
@@ -206,24 +170,14 @@ fn try_epoll() -> io::Result<()> {
     of_epoll(&Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?.0, 1)
 }
 
+#[cfg(all(feature = "uring", target_pointer_width = "64"))]
 fn try_ring() -> io::Result<()> {
-    /// `struct io_uring_params` of include/uapi/linux/io_uring.h, of which only zeros are needed.
-    const PARAMETERS_BYTES: usize = 120;
-    let mut parameters = [0_u64; PARAMETERS_BYTES / 8];
-    #[expect(
-        unsafe_code,
-        reason = "io_uring_setup(2) has no wrapper without the engine"
-    )]
-    // SAFETY: the kernel reads and writes 120 bytes at an address that is valid and aligned. A result from 0 on is a
-    // new descriptor that nobody else owns.
-    let ring = unsafe {
-        let fd = libc::syscall(libc::SYS_io_uring_setup, ONE, parameters.as_mut_ptr());
-        match c_int::try_from(fd) {
-            Ok(fd) if fd >= 0 => OwnedFd::from_raw_fd(fd),
-            _ => return Err(io::Error::last_os_error()),
-        }
-    };
-    of_ring(&ring, 1)
+    of_ring(&io_uring::IoUring::new(1)?, 1)
+}
+
+#[cfg(not(all(feature = "uring", target_pointer_width = "64")))]
+fn try_ring() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
@@ -255,9 +209,8 @@ mod tests {
     }
 
     #[test]
-    fn only_epoll_instances_and_rings_take_their_time() {
+    fn only_epoll_instances_take_their_time() {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback works");
         assert!(of_epoll(&socket, 1).is_err());
-        assert!(of_ring(&socket, 1).is_err());
     }
 }

@@ -17,6 +17,18 @@ const HEADER: usize = (WORD + 8).next_multiple_of(WORD);
 /// (`include/uapi/asm-generic/socket.h`).
 const TIMESTAMPNS: [c_int; 2] = [35, 64];
 
+/// Memory for the control messages of one datagram. All kinds and that of UDP_GRO take 120 bytes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(8))]
+pub struct ControlMemory(pub [u8; Self::BYTES]);
+
+impl ControlMemory {
+    /// Length in bytes.
+    pub const BYTES: usize = 128;
+    /// Memory without messages.
+    pub const EMPTY: Self = Self([0; Self::BYTES]);
+}
+
 /// A control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlMessage<'a> {

@@ -10,6 +10,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd};
 
 use libc::{Ioctl, c_int, c_ulong};
+use nix::errno::Errno;
 
 use super::files::{Root, parse_cpu_list};
 
@@ -172,16 +173,12 @@ fn counter(tracepoint: u64, reason: u32, cpu: usize) -> io::Result<File> {
     #[expect(unsafe_code, reason = "no wrapper knows these requests")]
     // SAFETY: the descriptor is open; the filter is a text that ends in a NUL, which the kernel copies before it
     // returns; the other request takes no pointer.
-    let done = unsafe {
+    unsafe {
         let fd = event.as_raw_fd();
-        libc::ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter.as_ptr()) == 0
-            && libc::ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0
+        Errno::result(libc::ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter.as_ptr()))?;
+        Errno::result(libc::ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))?;
     };
-    if done {
-        Ok(event)
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    Ok(event)
 }
 
 fn event(tracepoint: u64, cpu: c_int) -> io::Result<File> {
@@ -205,10 +202,7 @@ fn event(tracepoint: u64, cpu: c_int) -> io::Result<File> {
             PERF_FLAG_FD_CLOEXEC,
         )
     };
-    let fd = c_int::try_from(fd).unwrap_or(-1);
-    if fd == -1 {
-        return Err(io::Error::last_os_error());
-    }
+    let fd = c_int::try_from(Errno::result(fd)?).map_err(io::Error::other)?;
     #[expect(unsafe_code, reason = "a new descriptor has no owner yet")]
     // SAFETY: the kernel has just made this descriptor, and nobody else knows it.
     Ok(unsafe { File::from_raw_fd(fd) })

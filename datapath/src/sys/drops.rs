@@ -7,14 +7,8 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
-use libc::{c_void, socklen_t};
-
-/// Indices in the array that `SO_MEMINFO` fills (`include/uapi/linux/sock_diag.h`).
-const SK_MEMINFO_RMEM_ALLOC: u8 = 0;
-const SK_MEMINFO_RCVBUF: u8 = 1;
-const SK_MEMINFO_DROPS: u8 = 8;
-/// The array, up to `SK_MEMINFO_DROPS`.
-type Meminfo = [u32; SK_MEMINFO_DROPS as usize + 1];
+use super::switch::numbers_of;
+use super::udp_sockets;
 
 /// Receive queue of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +26,13 @@ pub struct ReceiveQueue {
 /// # Errors
 /// Fails before Linux 4.12.
 pub fn receive_queue(socket: &UdpSocket) -> io::Result<ReceiveQueue> {
-    let meminfo = meminfo(socket)?;
+    // The array of `SO_MEMINFO` (`include/uapi/linux/sock_diag.h`), up to the drops.
+    let [queued_bytes, buffer_bytes, .., drops]: [u32; 9] =
+        numbers_of(socket, libc::SOL_SOCKET, libc::SO_MEMINFO)?;
     Ok(ReceiveQueue {
-        queued_bytes: meminfo[usize::from(SK_MEMINFO_RMEM_ALLOC)],
-        buffer_bytes: meminfo[usize::from(SK_MEMINFO_RCVBUF)],
-        drops: meminfo[usize::from(SK_MEMINFO_DROPS)],
+        queued_bytes,
+        buffer_bytes,
+        drops,
     })
 }
 
@@ -47,21 +43,16 @@ pub fn receive_queue(socket: &UdpSocket) -> io::Result<ReceiveQueue> {
 /// # Errors
 /// Fails if the kernel offers neither `SO_MEMINFO` (Linux 4.12) nor `/proc/net/udp`.
 pub fn socket_drops(socket: &UdpSocket) -> io::Result<u32> {
-    meminfo_drops(socket).or_else(|_| proc_drops(socket))
+    let queue = receive_queue(socket);
+    queue
+        .map(|queue| queue.drops)
+        .or_else(|_| proc_drops(socket))
 }
 
 /// Returns whether the drops of a single socket can be read (`SO_MEMINFO`). Otherwise the list of all sockets is read
 /// for each socket (`/proc/net/udp`).
 pub fn can_read_socket_drops() -> bool {
-    UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).is_ok_and(|socket| meminfo(&socket).is_ok())
-}
-
-/// Returns the memory that the receive queue of this socket takes up, in bytes. 0 once everything has been received.
-///
-/// # Errors
-/// Fails before Linux 4.12.
-pub fn queued_bytes(socket: &UdpSocket) -> io::Result<u32> {
-    Ok(meminfo(socket)?[usize::from(SK_MEMINFO_RMEM_ALLOC)])
+    UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).is_ok_and(|socket| receive_queue(&socket).is_ok())
 }
 
 /// Measures the memory that a datagram of this payload takes up in the receive queue of a socket on loopback, in bytes
@@ -74,7 +65,7 @@ fn truesize(payload_bytes: usize) -> io::Result<u32> {
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     sender.connect(receiver.local_addr()?)?;
     sender.send(&vec![0; payload_bytes])?;
-    queued_bytes(&receiver)
+    Ok(receive_queue(&receiver)?.queued_bytes)
 }
 
 /// Measures the memory per datagram for each of these payloads, in bytes (`truesize` in the kernel). A payload is left
@@ -84,64 +75,23 @@ pub fn truesizes(payloads: impl IntoIterator<Item = u32>) -> BTreeMap<u32, u32> 
     payloads.into_iter().filter_map(known).collect()
 }
 
-fn meminfo_drops(socket: &UdpSocket) -> io::Result<u32> {
-    Ok(meminfo(socket)?[usize::from(SK_MEMINFO_DROPS)])
-}
-
-fn meminfo(socket: &UdpSocket) -> io::Result<Meminfo> {
-    const BYTES: socklen_t = 4 * (SK_MEMINFO_DROPS as socklen_t + 1);
-    let mut meminfo = Meminfo::default();
-    let mut length = BYTES;
-    #[expect(unsafe_code, reason = "no wrapper knows SO_MEMINFO")]
-    // SAFETY: `meminfo` is writable for `length` bytes, the kernel writes no more (getsockopt(2)), and any bit pattern
-    // is a valid u32.
-    let outcome = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_MEMINFO,
-            meminfo.as_mut_ptr().cast::<c_void>(),
-            &raw mut length,
-        )
-    };
-    if outcome == -1 {
-        return Err(io::Error::last_os_error());
-    }
-    if length < BYTES {
-        return Err(io::ErrorKind::Unsupported.into());
-    }
-    Ok(meminfo)
-}
-
 /// Number of reads of the table after which a socket that none of them lists is taken to be in another table.
 const READS: u32 = 100;
 
-/// Returns the last column of the socket's line in `/proc/net/udp`. The line is found by the inode (proc_net(5)).
+/// Returns the drops of the socket in the table of all sockets, where it is found by its inode (proc_net(5)).
 ///
 /// The kernel writes the table page by page and finds its place again by counting lines (`udp_get_idx`,
 /// net/ipv4/udp.c). If other sockets go away meanwhile, it skips some that are there.
 fn proc_drops(socket: &UdpSocket) -> io::Result<u32> {
-    let table = match socket.local_addr()? {
-        address if address.is_ipv4() => "/proc/net/udp",
-        _ => "/proc/net/udp6",
-    };
     let inode = fs::metadata(format!("/proc/self/fd/{}", socket.as_raw_fd()))?.ino();
     for _ in 0..READS {
-        if let Some(drops) = drops_of_inode(&fs::read_to_string(table)?, inode) {
-            return Ok(drops);
+        let mut all = udp_sockets::of_process("thread-self")?.into_iter();
+        if let Some(found) = all.find(|it| u64::from(it.inode) == inode) {
+            return Ok(found.drops);
         }
     }
-    let missing = format!("{table} does not list the socket or its drops");
+    let missing = "/proc/net/udp does not list the socket or its drops";
     Err(io::Error::new(io::ErrorKind::Unsupported, missing))
-}
-
-fn drops_of_inode(table: &str, inode: u64) -> Option<u32> {
-    const INODE: usize = 9;
-    let inode = inode.to_string();
-    let line = table
-        .lines()
-        .find(|line| line.split_whitespace().nth(INODE) == Some(inode.as_str()))?;
-    line.split_whitespace().last()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -164,8 +114,8 @@ mod tests {
             }
             let dropped = proc_drops(&receiver).expect("/proc/net/udp lists it");
             assert!(dropped > 0);
-            if let Ok(meminfo) = meminfo_drops(&receiver) {
-                assert_eq!(meminfo, dropped);
+            if let Ok(queue) = receive_queue(&receiver) {
+                assert_eq!(queue.drops, dropped);
             }
         }
     }
@@ -185,10 +135,5 @@ mod tests {
             over.store(true, Ordering::Relaxed);
             assert!(found);
         });
-    }
-
-    #[test]
-    fn a_socket_that_is_not_in_the_table_has_no_drops() {
-        assert_eq!(drops_of_inode("  sl  local_address rem_address\n", 7), None);
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, Socket, Type};
 
-use super::switch::{number_of, set_number};
+use super::switch::{number_of, set};
 
 /// Option of asm-generic/socket.h, which libc lacks for some C libraries.
 const SO_INCOMING_CPU: c_int = 49;
@@ -19,8 +19,8 @@ const SO_INCOMING_CPU: c_int = 49;
 /// # Errors
 /// Fails before Linux 4.4, or if the kernel keeps another CPU.
 pub fn prefer(socket: &impl AsFd, cpu: usize) -> io::Result<()> {
-    let cpu = c_int::try_from(cpu).map_err(io::Error::other)?;
-    set_number(socket, libc::SOL_SOCKET, SO_INCOMING_CPU, cpu)?;
+    let cpu = u32::try_from(cpu).map_err(io::Error::other)?;
+    set(socket, libc::SOL_SOCKET, SO_INCOMING_CPU, &cpu)?;
     match number_of(socket, libc::SOL_SOCKET, SO_INCOMING_CPU)? {
         kept if kept == cpu => Ok(()),
         kept => Err(io::Error::other(format!(

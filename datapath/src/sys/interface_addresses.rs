@@ -7,8 +7,6 @@ use nix::net::if_::{InterfaceFlags, if_indextoname, if_nametoindex};
 use nix::sys::socket::SockaddrIn6;
 use serde::{Deserialize, Serialize};
 
-use crate::sys::netlink::{Netlink, Scope, attributes, read_u32};
-
 /// An address, and the interface that has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterfaceAddress {
@@ -41,37 +39,9 @@ pub fn with_interfaces() -> Vec<InterfaceAddress> {
 }
 
 /// Returns the name of the interface that has an address. The name in getifaddrs(3) may be the label of the address:
-/// `eth0:1` (ip-address(8)), or any other text that a program gave it by netlink.
+/// `eth0:1` (ip-address(8)). The kernel takes its part before the colon for the name (`dev_ioctl`).
 fn interface_name(interface: &NixAddress) -> Option<String> {
-    // The kernel takes a label's part before the colon for the name (`dev_ioctl`).
-    let named = canonical(&interface.interface_name);
-    named.or_else(|| name_of(index_of(address_of(interface)?)?))
-}
-
-/// Returns the number of the interface that has this address, by RTM_GETADDR (rtnetlink(7)).
-fn index_of(address: IpAddr) -> Option<u32> {
-    /// `struct ifaddrmsg`, and the byte at which it has the number of the interface.
-    const HEAD_BYTES: usize = 8;
-    const INDEX_AT: usize = 4;
-    const IFA_ADDRESS: u16 = 1;
-    const IFA_LOCAL: u16 = 2;
-    let octets = match address {
-        IpAddr::V4(it) => it.octets().to_vec(),
-        IpAddr::V6(it) => it.octets().to_vec(),
-    };
-    let mut found = None;
-    let mut route = Netlink::route().ok()?;
-    let each = |message: &[u8]| {
-        let mut all = attributes(message.get(HEAD_BYTES..).unwrap_or_default());
-        let is_it = |(kind, value)| [IFA_ADDRESS, IFA_LOCAL].contains(&kind) && value == octets;
-        if all.any(is_it) {
-            found = read_u32(message, INDEX_AT);
-        }
-    };
-    route
-        .ask(libc::RTM_GETADDR, Scope::All, &[0; HEAD_BYTES], each)
-        .ok()?;
-    found
+    canonical(&interface.interface_name)
 }
 
 /// Returns the kernel's name of an interface that was named by an alternative name or a label. `None`: there is none.
@@ -126,9 +96,7 @@ mod tests {
     fn an_address_is_found_at_its_interface() {
         let loopback = interface_of(std::net::Ipv4Addr::LOCALHOST.into());
         assert_eq!(loopback.as_deref(), Some("lo"));
-        assert_eq!(index_of(std::net::Ipv4Addr::LOCALHOST.into()), Some(1));
         let documentation = "192.0.2.1".parse().expect("an address");
         assert_eq!(interface_of(documentation), None);
-        assert_eq!(index_of(documentation), None);
     }
 }

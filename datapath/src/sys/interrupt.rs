@@ -120,42 +120,18 @@ impl Interrupt {
     /// # Errors
     /// Returns [`Interrupted`] at once if the signal comes, or has come.
     pub fn sleep(&self, duration: Duration) -> Result<(), Interrupted> {
-        self.wait(duration, &[]).map(drop)
-    }
-
-    /// Sleeps for `duration`, or until one of `events` can be read. Returns whether one can.
-    ///
-    /// # Errors
-    /// Returns [`Interrupted`] at once if the signal comes, or has come.
-    pub fn sleep_unless(
-        &self,
-        duration: Duration,
-        events: &[BorrowedFd],
-    ) -> Result<bool, Interrupted> {
-        self.wait(duration, events)
-    }
-
-    fn wait(&self, duration: Duration, events: &[BorrowedFd]) -> Result<bool, Interrupted> {
         let end = Instant::now() + duration;
-        let watched = [self.woken.as_fd()]
-            .into_iter()
-            .chain(events.iter().copied());
-        let mut watched: Vec<PollFd> = watched
-            .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
-            .collect();
+        let mut watched = [PollFd::new(self.woken.as_fd(), PollFlags::POLLIN)];
         loop {
             if self.signal().is_some() {
                 return Err(Interrupted);
             }
             let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
             // Errors (EINTR) and wake-ups only lead to the next turn of the loop.
             let _ = ppoll(&mut watched, Some(TimeSpec::from_duration(left)), None);
-            if watched[1..].iter().any(|fd| fd.any().unwrap_or(false)) {
-                return Ok(true);
-            }
-            if left.is_zero() {
-                return Ok(false);
-            }
         }
     }
 }

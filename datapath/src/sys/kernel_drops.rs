@@ -4,7 +4,7 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use super::protocols;
+use super::protocols::Protocols;
 use super::softnet::{self, Softnet};
 
 /// Counters, since boot, of packets that this network namespace and the backlog queues of this machine discarded before
@@ -48,7 +48,7 @@ impl Discards {
     pub fn read() -> Self {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         Self {
-            ip: snmp_discards(&read("/proc/net/snmp")) + snmp6_discards(&read("/proc/net/snmp6")),
+            ip: protocol_discards(&read("/proc/net/snmp"), &read("/proc/net/snmp6")),
             backlog: backlog_drops(&softnet::read()),
         }
     }
@@ -82,34 +82,17 @@ fn all_waiting(softnet: &[Softnet]) -> Option<u64> {
     softnet.iter().map(|cpu| cpu.waiting.map(u64::from)).sum()
 }
 
-/// Counters, by protocol, of packets that were discarded, or rejected with a message to their sender.
-const COUNTERS: [(&str, &[&str]); 2] = [
-    ("Ip", &["InDiscards", "OutDiscards", "ReasmFails"]),
-    ("Icmp", &["InDestUnreachs"]),
+/// Counters of packets that were discarded, or rejected with a message to their sender. They stand for IPv6 as well.
+const COUNTERS: [&str; 4] = [
+    "IpInDiscards",
+    "IpOutDiscards",
+    "IpReasmFails",
+    "IcmpInDestUnreachs",
 ];
 
-/// Counters of IPv6 packets that were discarded, or rejected with a message to their sender.
-const COUNTERS_V6: [&str; 4] = [
-    "Ip6InDiscards",
-    "Ip6OutDiscards",
-    "Ip6ReasmFails",
-    "Icmp6InDestUnreachs",
-];
-
-fn snmp_discards(text: &str) -> u64 {
-    let is_one = |protocol: &str, name: &str| {
-        let mut of_protocol = COUNTERS.iter().filter(|(named, _)| *named == protocol);
-        of_protocol.any(|(_, counters)| counters.contains(&name))
-    };
-    let all = protocols::counters(text);
-    let ours = all.filter(|&(protocol, name, _)| is_one(protocol, name));
-    ours.map(|(_, _, value)| value).sum()
-}
-
-fn snmp6_discards(text: &str) -> u64 {
-    let all = protocols::counters_v6(text);
-    let ours = all.filter(|(name, _)| COUNTERS_V6.contains(name));
-    ours.map(|(_, value)| value).sum()
+fn protocol_discards(snmp: &str, snmp6: &str) -> u64 {
+    let all = Protocols::parse(snmp, snmp6);
+    COUNTERS.iter().map(|name| all.both(name)).sum()
 }
 
 fn backlog_drops(softnet: &[Softnet]) -> Vec<u32> {
@@ -124,17 +107,16 @@ mod tests {
     fn counters_are_found_by_their_names() {
         let snmp = "Ip: Forwarding InDiscards OutDiscards ReasmFails\nIp: 1 20 300 4000\n\
                     Icmp: InMsgs InDestUnreachs\nIcmp: 7 50000\nUdp: InDatagrams\nUdp: 7\n";
-        assert_eq!(snmp_discards(snmp), 54_320);
+        assert_eq!(protocol_discards(snmp, ""), 54_320);
         let snmp6 = "Ip6InReceives 9\nIp6InDiscards 1\nIp6ReasmFails 20\nUdp6InErrors 5\n";
-        assert_eq!(snmp6_discards(snmp6), 21);
+        assert_eq!(protocol_discards(snmp, snmp6), 54_341);
         let softnet = "00000100 00000002 00000000\n00000100 0000000a 00000000\n";
         assert_eq!(backlog_drops(&softnet::parse(softnet)), [2, 10]);
     }
 
     #[test]
     fn what_is_missing_counts_as_nothing() {
-        assert_eq!(snmp_discards("Ip:"), 0);
-        assert_eq!(snmp6_discards("Ip6InDiscards"), 0);
+        assert_eq!(protocol_discards("Ip:", "Ip6InDiscards"), 0);
         assert_eq!(backlog_drops(&softnet::parse("zz")), [0; 0]);
     }
 

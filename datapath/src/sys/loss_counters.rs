@@ -12,7 +12,7 @@ use super::clock;
 use super::drop_reasons::DropReasons;
 use super::loss_places::{IP_WITHOUT_END, Layer, LossPlace, PLACES};
 use super::nic::{Link, LinkWatch, PathReader, Way, filter_drops, is_named, moved, way};
-use super::protocols::{Protocols, both};
+use super::protocols::{Protocols, both, counters_by_line};
 use super::softnet::{self, Softnet};
 
 /// Counters of all loss places since boot, or their growth. A counter that is missing cannot be read here.
@@ -168,7 +168,7 @@ impl LossCounters {
         let count = |name: &str| self.named(name).iter().map(|(_, count)| count).sum::<u64>();
         let came: u64 = self.received.values().sum::<u64>() + count("IpReasmOKs");
         let gone = count("IpInDelivers") + count("IpReasmReqds");
-        let is_reassembly = |name: &&str| name.starts_with("IpReasm");
+        let is_reassembly = |name: &String| name.starts_with("IpReasm");
         let is_between = |place: &&'static LossPlace| {
             let is_ip =
                 WITHIN_IP.contains(&place.layer) && !place.counters.iter().any(is_reassembly);
@@ -195,24 +195,24 @@ impl LossCounters {
 
     /// Returns the packets lost at a place in all network namespaces that its counters are of.
     fn everywhere(&self, place: &'static LossPlace) -> Option<Loss> {
-        let all = |names: &[&str]| -> Vec<(String, u64)> {
+        let all = |names: &[String]| -> Vec<(String, u64)> {
             names.iter().flat_map(|name| self.named(name)).collect()
         };
         let some = |counts: Vec<(String, u64)>| -> Vec<(String, u64)> {
             counts.into_iter().filter(|(_, count)| *count > 0).collect()
         };
         let sum = |counts: &[(String, u64)]| counts.iter().map(|(_, count)| count).sum::<u64>();
-        let counted = all(place.counters);
+        let counted = all(&place.counters);
         let by_counter = !counted.is_empty();
-        let (counted, reasons) = (some(counted), some(all(place.reasons)));
+        let (counted, reasons) = (some(counted), some(all(&place.reasons)));
         let more = if by_counter {
             sum(&counted)
         } else {
             sum(&reasons)
         };
-        let others = sum(&all(place.less));
+        let others = sum(&all(&place.less));
         let packets = more.saturating_sub(others);
-        if packets <= self.moved_meanwhile(others) || sum(&all(place.unless)) > 0 {
+        if packets <= self.moved_meanwhile(others) || sum(&all(&place.unless)) > 0 {
             return None;
         }
         let mut others = PLACES.iter().filter(|it| place.unless.contains(&it.what));
@@ -241,7 +241,7 @@ impl LossCounters {
             if place.counters == ["* driver"] || place.counters == ["* xdp_generic"] {
                 return !self.interfaces.is_empty();
             }
-            let mut names = place.counters.iter().chain(place.reasons);
+            let mut names = place.counters.iter().chain(&place.reasons);
             names.any(|name| !self.named(name).is_empty())
         };
         PLACES.iter().filter(move |place| !is_seen(place))
@@ -310,22 +310,13 @@ impl LossReader {
     /// this thread, which is the only one whose interfaces are read.
     pub fn open(process: &str) -> Self {
         let is_own = process == "thread-self";
-        let names = if is_own {
-            if_nameindex().map_or_else(
-                |_| Vec::new(),
-                |all| {
-                    all.iter()
-                        .map(|it| it.name().to_string_lossy().into_owned())
-                        .collect()
-                },
-            )
-        } else {
-            Vec::new()
-        };
+        let names = if_nameindex().ok().filter(|_| is_own);
+        let names = names.iter().flat_map(|all| all.iter());
+        let names = names.map(|it| it.name().to_string_lossy().into_owned());
         let open = |name: String| Some((name.clone(), PathReader::open_alone(&name).ok()?));
         Self {
             process: process.to_owned(),
-            interfaces: names.into_iter().filter_map(open).collect(),
+            interfaces: names.filter_map(open).collect(),
             links: is_own.then(|| LinkWatch::start().ok()).flatten(),
             reasons: DropReasons::open(),
         }
@@ -360,12 +351,7 @@ impl LossReader {
         }
         let text = fs::read_to_string(format!("/proc/{}/net/xfrm_stat", self.process));
         let text = text.unwrap_or_default();
-        let of_ipsec = text
-            .lines()
-            .filter_map(|line| line.split_once(char::is_whitespace));
-        let of_ipsec = of_ipsec
-            .filter_map(|(name, count)| Some((name.to_owned(), count.trim().parse().ok()?)));
-        counters.extend(of_ipsec);
+        counters.extend(counters_by_line(&text).map(|(name, count)| (name.to_owned(), count)));
         // Without connections that are followed, none is refused.
         if self.process == "thread-self" && !Path::new(CONNTRACK).exists() {
             counters.insert("nf_conntrack drop".to_owned(), 0);

@@ -15,6 +15,7 @@ pub mod control_messages;
 pub mod cpu_speed;
 pub mod drop_reasons;
 pub mod drops;
+pub mod error_queue;
 pub mod files;
 pub mod host_id;
 pub mod idle_states;

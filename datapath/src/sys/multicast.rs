@@ -3,11 +3,12 @@
 use std::io;
 use std::mem;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::os::fd::AsRawFd;
 
-use libc::{c_int, c_void, group_req, group_source_req, sockaddr_storage, socklen_t};
+use libc::{group_req, group_source_req, sockaddr_storage};
 use nix::sys::socket::{SockaddrLike, SockaddrStorage};
 use socket2::SockRef;
+
+use super::switch::set;
 
 /// Makes a socket a member of a group, at the interface with this number. 0: the kernel chooses the interface by its
 /// routes. With a source, only datagrams of this sender come.
@@ -22,13 +23,18 @@ pub fn join(
     source: Option<IpAddr>,
     interface: u32,
 ) -> io::Result<()> {
+    // Both requests are the same for both IP versions (ip(7)), and no wrapper has them so.
+    let level = match group {
+        IpAddr::V4(_) => libc::IPPROTO_IP,
+        IpAddr::V6(_) => libc::IPPROTO_IPV6,
+    };
     match source {
         None => {
             let request = group_req {
                 gr_interface: interface,
                 gr_group: storage(group),
             };
-            request_at(socket, group, libc::MCAST_JOIN_GROUP, &request)
+            set(socket, level, libc::MCAST_JOIN_GROUP, &request)
         }
         Some(source) => {
             let request = group_source_req {
@@ -36,7 +42,7 @@ pub fn join(
                 gsr_group: storage(group),
                 gsr_source: storage(source),
             };
-            request_at(socket, group, libc::MCAST_JOIN_SOURCE_GROUP, &request)
+            set(socket, level, libc::MCAST_JOIN_SOURCE_GROUP, &request)
         }
     }
 }
@@ -50,35 +56,6 @@ pub fn only_own_groups(socket: &UdpSocket, group: IpAddr) {
         IpAddr::V4(_) => socket.set_multicast_all_v4(false),
         IpAddr::V6(_) => socket.set_multicast_all_v6(false),
     };
-}
-
-fn request_at<T>(socket: &UdpSocket, group: IpAddr, option: c_int, request: &T) -> io::Result<()> {
-    let level = match group {
-        IpAddr::V4(_) => libc::IPPROTO_IP,
-        IpAddr::V6(_) => libc::IPPROTO_IPV6,
-    };
-    let length = socklen_t::try_from(size_of::<T>()).map_err(io::Error::other)?;
-    let request: *const T = request;
-    #[expect(
-        unsafe_code,
-        reason = "no wrapper has these options for both IP versions"
-    )]
-    // SAFETY: the pointer leads to the structure that the option takes (ip(7)), of `length` bytes, which the kernel
-    // copies.
-    let set = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            option,
-            request.cast::<c_void>(),
-            length,
-        )
-    };
-    if set == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
 }
 
 /// Returns an address as the kernel's structures have it.

@@ -14,14 +14,11 @@ use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 
-use super::netlink::{Netlink, Scope, attribute, attributes, read_u32};
+use super::netlink::{Netlink, Scope, attribute};
+use super::nic::{self, IFLA_GSO_MAX_SEGS};
 
 /// `LOOPBACK_IFINDEX` (net/netns/core.h, include/net/net_namespace.h): the first interface of each namespace.
-const LOOPBACK: i32 = 1;
-/// Bytes of `struct ifinfomsg` (rtnetlink(7)).
-const LINK_BYTES: usize = 16;
-/// `IFLA_GSO_MAX_SEGS` (linux/if_link.h): the most segments of a packet that the interface takes.
-const GSO_MAX_SEGS: u16 = 40;
+const LOOPBACK: u32 = 1;
 /// The most segments of a packet (`GSO_MAX_SEGS`, linux/netdevice.h).
 const ALL_SEGS: u32 = 65_535;
 
@@ -66,14 +63,9 @@ impl OwnLoopback {
 /// Has the loopback of this network namespace take packets of at most so many segments.
 fn take_segments(most: u32) -> io::Result<()> {
     let mut route = Netlink::route()?;
-    let change = [link(), attribute(GSO_MAX_SEGS, &most.to_ne_bytes())].concat();
+    let change = [link(), attribute(IFLA_GSO_MAX_SEGS, &most.to_ne_bytes())].concat();
     route.ask(libc::RTM_NEWLINK, Scope::Change, &change, |_| ())?;
-    let mut set = None;
-    route.ask(libc::RTM_GETLINK, Scope::One, &link(), |answer| {
-        let answer = answer.get(LINK_BYTES..).unwrap_or_default();
-        let mut all = attributes(answer);
-        set = all.find_map(|(kind, value)| (kind == GSO_MAX_SEGS).then(|| read_u32(value, 0))?);
-    })?;
+    let set = nic::read(&mut route, LOOPBACK)?.gso_max_segs;
     if set == Some(most) {
         return Ok(());
     }

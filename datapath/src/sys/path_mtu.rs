@@ -1,16 +1,16 @@
 //! Forbids the fragmentation of a socket's datagrams.
 
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 
-use libc::c_int;
+use super::switch::set;
 
 /// Makes each datagram of a socket leave whole or not at all. The path MTU that the kernel knows is ignored: a datagram
-/// is refused (`EMSGSIZE`) only if it is longer than the MTU of the interface (`IP_PMTUDISC_PROBE`, ip(7)).
+/// is refused (`EMSGSIZE`) only if it is longer than the MTU of the interface (`IP_PMTUDISC_PROBE`, ip(7), ipv6(7)).
 ///
 /// # Errors
 /// Returns the error of the system call.
-pub fn forbid_fragmentation(socket: &impl AsRawFd, is_ipv4: bool) -> io::Result<()> {
+pub fn forbid_fragmentation(socket: &impl AsFd, is_ipv4: bool) -> io::Result<()> {
     let (level, option, value) = if is_ipv4 {
         (
             libc::IPPROTO_IP,
@@ -24,17 +24,7 @@ pub fn forbid_fragmentation(socket: &impl AsRawFd, is_ipv4: bool) -> io::Result<
             libc::IPV6_PMTUDISC_PROBE,
         )
     };
-    let length = size_of::<c_int>();
-    let length = libc::socklen_t::try_from(length).map_err(io::Error::other)?;
-    let value: *const c_int = &raw const value;
-    #[expect(unsafe_code, reason = "no wrapper has this option")]
-    // SAFETY: the option takes an int, to which the pointer leads (ip(7), ipv6(7)).
-    let set = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value.cast(), length) };
-    if set == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    set(socket, level, option, &value)
 }
 
 #[cfg(test)]

@@ -55,9 +55,9 @@ impl Protocols {
     pub fn ip_in_drops(&self) -> u64 {
         let of_ip = PLACES.iter().filter(|place| place.layer == Layer::Ip);
         let of_ip = of_ip.filter(|place| place.unless.is_empty());
-        let sum = |names: &[&str]| names.iter().map(|name| self.both(name)).sum::<u64>();
+        let sum = |names: &[String]| names.iter().map(|name| self.both(name)).sum::<u64>();
         of_ip
-            .map(|place| sum(place.counters).saturating_sub(sum(place.less)))
+            .map(|place| sum(&place.counters).saturating_sub(sum(&place.less)))
             .sum()
     }
 
@@ -76,17 +76,17 @@ impl Protocols {
             .wrapping_sub(self.both("UdpRcvbufErrors"))
     }
 
-    fn parse(snmp: &str, snmp6: &str) -> Self {
+    pub(super) fn parse(snmp: &str, snmp6: &str) -> Self {
         let of_v4 =
             counters(snmp).map(|(protocol, name, value)| (format!("{protocol}{name}"), value));
-        let of_v6 = counters_v6(snmp6).map(|(name, value)| (name.to_owned(), value));
+        let of_v6 = counters_by_line(snmp6).map(|(name, value)| (name.to_owned(), value));
         Self(of_v4.chain(of_v6).collect())
     }
 }
 
 /// Returns the names of a counter for IPv4 and for IPv6, as nstat(8) has them.
 pub fn both(name: &str) -> impl Iterator<Item = String> {
-    let of_v6 = ["IpExt", "Ip", "Udp"].iter().find_map(|protocol| {
+    let of_v6 = ["IpExt", "Ip", "Udp", "Icmp"].iter().find_map(|protocol| {
         let rest = name.strip_prefix(protocol)?;
         Some(format!("{}6{rest}", protocol.trim_end_matches("Ext")))
     });
@@ -95,7 +95,7 @@ pub fn both(name: &str) -> impl Iterator<Item = String> {
 
 /// Returns protocol, name and value of each counter in the format of `/proc/net/snmp`: two lines per protocol, the
 /// names first.
-pub fn counters(snmp: &str) -> impl Iterator<Item = (&str, &str, u64)> {
+fn counters(snmp: &str) -> impl Iterator<Item = (&str, &str, u64)> {
     let mut lines = snmp.lines();
     let pairs = std::iter::from_fn(move || {
         let (protocol, names) = lines.next()?.split_once(':')?;
@@ -108,8 +108,8 @@ pub fn counters(snmp: &str) -> impl Iterator<Item = (&str, &str, u64)> {
     })
 }
 
-/// Returns name and value of each counter in the format of `/proc/net/snmp6`: one per line.
-pub fn counters_v6(snmp6: &str) -> impl Iterator<Item = (&str, u64)> {
+/// Returns name and value of each counter in the format of `/proc/net/snmp6` and `xfrm_stat`: one per line.
+pub(super) fn counters_by_line(snmp6: &str) -> impl Iterator<Item = (&str, u64)> {
     snmp6.lines().filter_map(|line| {
         let (name, value) = line.split_once(char::is_whitespace)?;
         Some((name, value.trim().parse().ok()?))

@@ -3,6 +3,8 @@
 use std::io;
 use std::thread;
 
+use nix::errno::Errno;
+use nix::sys::mman::{MlockAllFlags, mlockall, munlockall};
 use nix::sys::resource::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
 
@@ -50,11 +52,7 @@ pub fn set_class(class: Class, priority: u8) -> io::Result<()> {
             std::ptr::from_ref(&parameters),
         )
     };
-    if done == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    Ok(Errno::result(done).map(drop)?)
 }
 
 /// Returns the highest real-time priority that a thread of this process may have, found by trying. `None`: real-time
@@ -104,34 +102,21 @@ impl LockedMemory {
     /// # Errors
     /// Fails if the limit is too low (ENOMEM) or 0 (EPERM).
     pub fn lock() -> io::Result<Self> {
-        lock(libc::MCL_CURRENT | libc::MCL_FUTURE).map(|()| Self(()))
+        mlockall(MlockAllFlags::all())?;
+        Ok(Self(()))
     }
 }
 
 impl Drop for LockedMemory {
     fn drop(&mut self) {
-        #[expect(unsafe_code, reason = "the call has no safe form")]
-        // SAFETY: it takes no arguments, and only lets pages be swapped again.
-        unsafe {
-            libc::munlockall()
-        };
-    }
-}
-
-fn lock(flags: libc::c_int) -> io::Result<()> {
-    #[expect(unsafe_code, reason = "the call has no safe form")]
-    // SAFETY: it takes no pointer, and changes no contents of memory.
-    let done = unsafe { libc::mlockall(flags) };
-    if done == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
+        let _ = munlockall();
     }
 }
 
 /// Returns whether this process may lock its memory, found by trying, without bringing anything into RAM.
 pub fn may_lock_memory() -> bool {
-    let tried = lock(libc::MCL_CURRENT | libc::MCL_ONFAULT);
+    let on_fault = MlockAllFlags::from_bits_retain(libc::MCL_ONFAULT);
+    let tried = mlockall(MlockAllFlags::MCL_CURRENT | on_fault);
     // Dropping it unlocks.
     tried.map(|()| LockedMemory(())).is_ok()
 }

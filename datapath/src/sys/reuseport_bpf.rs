@@ -3,9 +3,10 @@
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
-use std::os::fd::AsRawFd;
 
-use libc::{c_void, sock_filter, sock_fprog, socklen_t};
+use libc::{sock_filter, sock_fprog};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::AttachReusePortCbpf;
 
 /// Offset of the UDP header from the IP header: loopback adds no options.
 const IPV4_HEADER_BYTES: u32 = 20;
@@ -16,9 +17,6 @@ const IPV6_HEADER_BYTES: u32 = 40;
     reason = "the kernel's constant is negative, its field is not"
 )]
 const NETWORK_HEADER: u32 = libc::SKF_NET_OFF as u32;
-
-#[expect(clippy::cast_possible_truncation, reason = "it is 16 at most")]
-const DESCRIPTION_BYTES: socklen_t = size_of::<sock_fprog>() as socklen_t;
 
 /// Steers the group of `socket` by source port. A datagram from a port in `flows` goes to the socket with the index
 /// beside it, in the order in which the sockets were bound. Any other datagram goes to the first socket.
@@ -36,23 +34,8 @@ pub fn by_source_port(socket: &UdpSocket, flows: &[(u16, usize)]) -> io::Result<
         len: u16::try_from(program.len()).map_err(io::Error::other)?,
         filter: program.as_mut_ptr(),
     };
-    #[expect(unsafe_code, reason = "no wrapper knows SO_ATTACH_REUSEPORT_CBPF")]
-    // SAFETY: `description` points to `len` instructions. The kernel checks and copies them before it returns
-    // (socket(7), BPF_MAXINSNS).
-    let outcome = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_ATTACH_REUSEPORT_CBPF,
-            (&raw const description).cast::<c_void>(),
-            DESCRIPTION_BYTES,
-        )
-    };
-    if outcome == -1 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    // The kernel checks and copies the instructions before it returns (socket(7), BPF_MAXINSNS).
+    Ok(setsockopt(socket, AttachReusePortCbpf, &description)?)
 }
 
 /// Checks that this kernel accepts such programs.

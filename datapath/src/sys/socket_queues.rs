@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
 use libc::{Ioctl, c_int};
+use nix::errno::Errno;
 
 /// Returns the bytes that can be read from a socket. If the socket keeps messages apart, these are the bytes of the
 /// first message (`FIONREAD`, which tcp(7) and unix(7) call `SIOCINQ`).
@@ -33,11 +34,8 @@ fn bytes(socket: &impl AsFd, request: Ioctl) -> io::Result<u64> {
     let fd = socket.as_fd().as_raw_fd();
     // SAFETY: the descriptor is open, and the kernel writes one int for both requests.
     let done = unsafe { libc::ioctl(fd, request, &raw mut bytes) };
-    if done == 0 {
-        Ok(bytes.try_into().unwrap_or(0))
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    Errno::result(done)?;
+    Ok(bytes.try_into().unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -11,8 +11,6 @@ pub struct Softnet {
     pub dropped: u32,
     /// Times that the softirq ended with packets left, because its budget or its time was used up.
     pub squeezed: u32,
-    /// Packets that another CPU handed to this one (RPS).
-    pub received_rps: u32,
     /// Packets that wait for the softirq now. `None`: before Linux 5.7.
     pub waiting: Option<u32>,
 }
@@ -30,7 +28,6 @@ pub fn parse(text: &str) -> Vec<Softnet> {
             processed: column(0)?,
             dropped: column(1)?,
             squeezed: column(2).unwrap_or(0),
-            received_rps: column(9).unwrap_or(0),
             waiting: column(11),
         })
     };
@@ -48,7 +45,6 @@ mod tests {
             processed: 256,
             dropped: 10,
             squeezed: 3,
-            received_rps: 16,
             waiting: Some(2),
         };
         assert_eq!(parse(line), [cpu]);

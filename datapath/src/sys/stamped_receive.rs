@@ -9,7 +9,7 @@ use std::ptr;
 use libc::{c_void, iovec, mmsghdr};
 use nix::sys::socket::{setsockopt, sockopt};
 
-use super::control_messages::{ControlMessages, request_destinations};
+use super::control_messages::{ControlMemory, ControlMessages, request_destinations};
 use super::messages;
 use super::source_address::Source;
 
@@ -18,7 +18,7 @@ pub struct StampedBatch {
     bytes_each: usize,
     payloads: Vec<u8>,
     sources: Vec<Source>,
-    controls: Vec<Control>,
+    controls: Vec<ControlMemory>,
     iovecs: Vec<iovec>,
     /// Written anew before each call: no pointer in them is used after it.
     headers: Vec<mmsghdr>,
@@ -42,11 +42,6 @@ pub struct Stamped<'a> {
     pub dropped_before: Option<u32>,
 }
 
-/// Memory for the control messages of a datagram: a stamp, a count and an interface, of 96 bytes at most.
-#[derive(Clone, Copy)]
-#[repr(C, align(8))]
-struct Control([u8; 128]);
-
 /// Makes the kernel tell arrivals, drops and interfaces with each datagram of a socket. Where it does not, they are
 /// missing. `ip`: an address of the socket's IP version. Call it before the socket is bound: a datagram that is queued
 /// earlier has no drops.
@@ -67,7 +62,7 @@ impl StampedBatch {
             bytes_each,
             payloads: vec![0; count * bytes_each],
             sources: vec![Source::EMPTY; count],
-            controls: vec![Control([0; 128]); count],
+            controls: vec![ControlMemory::EMPTY; count],
             iovecs: vec![no_iovec; count],
             headers: vec![messages::zeroed(); count],
         }

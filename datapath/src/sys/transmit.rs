@@ -1,13 +1,12 @@
 //! Transmit time stamps: the kernel's software stamps, taken where the driver hands a datagram to the device.
 
-use std::io::IoSliceMut;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
-use nix::cmsg_space;
 use nix::sys::socket::sockopt::Timestamping;
-use nix::sys::socket::{
-    ControlMessageOwned, MsgFlags, TimestampingFlag, Timestamps, recvmsg, setsockopt,
-};
+use nix::sys::socket::{TimestampingFlag, setsockopt};
+
+use super::error_queue::ErrorQueueMemory;
 
 /// `SO_EE_ORIGIN_TIMESTAMPING` (include/uapi/linux/errqueue.h): distinguishes stamps from errors in their common queue.
 const ORIGIN_TIMESTAMPING: u8 = 4;
@@ -28,7 +27,7 @@ pub struct TransmitStamps {
     /// True if the error queue has held stamps only. ICMP errors belong to the sender, whose next call they fail. An
     /// error that is read here fails no call, so reading stops for good at the first one.
     is_ours: bool,
-    controls: Vec<u8>,
+    memory: ErrorQueueMemory,
 }
 
 impl TransmitStamps {
@@ -38,8 +37,7 @@ impl TransmitStamps {
         Some(Self {
             socket,
             is_ours: true,
-            // The message includes the address of the error: room for either family.
-            controls: cmsg_space!(Timestamps, libc::sock_extended_err, libc::sockaddr_in6),
+            memory: ErrorQueueMemory::default(),
         })
     }
 
@@ -72,28 +70,13 @@ impl Iterator for TransmitStamps {
         if !self.is_ours {
             return None;
         }
-        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
-        let mut nothing = [0; 1];
-        let mut buffer = [IoSliceMut::new(&mut nothing)];
-        let descriptor = self.socket.as_raw_fd();
-        let message =
-            recvmsg::<()>(descriptor, &mut buffer, Some(&mut self.controls), flags).ok()?;
-        let (mut ns, mut number) = (None, None);
-        for control in message.cmsgs().ok()? {
-            match control {
-                ControlMessageOwned::ScmTimestampsns(stamps) => {
-                    let seconds = u64::try_from(stamps.system.tv_sec()).ok();
-                    let rest = u64::try_from(stamps.system.tv_nsec()).ok();
-                    ns = seconds.zip(rest).map(|(s, ns)| s * 1_000_000_000 + ns);
-                }
-                ControlMessageOwned::Ipv4RecvErr(error, _)
-                | ControlMessageOwned::Ipv6RecvErr(error, _) => {
-                    let is_stamp = error.ee_origin == ORIGIN_TIMESTAMPING;
-                    number = Some(error.ee_data).filter(|_| is_stamp);
-                }
-                _ => {}
-            }
-        }
+        let message = self.memory.read(&self.socket).ok()?;
+        let stamp = message
+            .error
+            .filter(|error| error.ee_origin == ORIGIN_TIMESTAMPING);
+        let number = stamp.map(|stamp| stamp.ee_data);
+        let left = message.stamps.map(|stamps| Duration::from(stamps.system));
+        let ns = left.and_then(|left| u64::try_from(left.as_nanos()).ok());
         self.is_ours = number.is_some();
         Some(TransmitStamp {
             number: number?,

@@ -1,6 +1,5 @@
 //! The thread with a time limit in which a check runs, and the engine that it starts there.
 
-use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{Finding, Point};
 use crate::engine::{
     Addressing, BatchCount, Direction, Endpoint, Engine, Group, IoOptions, Meter, ThreadArgs,
-    Wakeups,
+    Wakeups, panic_message,
 };
 use crate::sys::wakeup;
 
@@ -82,7 +81,7 @@ impl<E: Engine> Bench<E> {
             thread::sleep(LOOK);
         }
         let outcome = thread.join().unwrap_or_else(|panic| {
-            let text = format!("panicked: {}", message(&*panic));
+            let text = format!("panicked: {}", panic_message(&*panic));
             Err(Finding::new(Point::Panic, text))
         });
         if let Err(finding) = outcome {
@@ -101,12 +100,6 @@ impl<E: Engine> Bench<E> {
             }),
         }
     }
-}
-
-fn message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no reason given")
 }
 
 /// Current step of a check: whoever waits for it reads this when its time is over.

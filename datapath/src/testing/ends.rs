@@ -75,23 +75,21 @@ pub(super) struct Ends {
 impl Ends {
     /// Binds `count` pairs of sockets. `None`: this machine has no loopback of the family.
     pub(super) fn new<A: Addressing>(family: Family, count: usize) -> Option<Self> {
+        let connection = if A::CONNECTED {
+            "connected"
+        } else {
+            "unconnected"
+        };
+        let ip = if let Family::V6 = family {
+            ", IPv6"
+        } else {
+            ""
+        };
+        let many = if count > 1 { ", many endpoints" } else { "" };
         let mut ends = Self {
             endpoints: Vec::new(),
             peers: Vec::new(),
-            what: format!(
-                "{}{}{}",
-                if A::CONNECTED {
-                    "connected"
-                } else {
-                    "unconnected"
-                },
-                if let Family::V6 = family {
-                    ", IPv6"
-                } else {
-                    ""
-                },
-                if count > 1 { ", many endpoints" } else { "" },
-            ),
+            what: format!("{connection}{ip}{many}"),
         };
         for endpoint in 0..count {
             let (near, far) = (family.bind()?, family.bind()?);

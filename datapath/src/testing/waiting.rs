@@ -1,6 +1,5 @@
 //! Waits that a datagram or a signal ends, and receivers that must not wait.
 
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
@@ -13,6 +12,7 @@ use crate::engine::payload::NoCheck;
 use crate::engine::{
     BatchCount, DatagramIo, Direction, Engine, IoOptions, Unconnected, Wakeups, is_to_be_made_again,
 };
+use crate::sys::clock::thread_is_asleep;
 use crate::sys::wakeup;
 
 /// Calls without a datagram after which a receiver surely does not wait.
@@ -90,7 +90,7 @@ fn a_datagram_ends_a_wait<E: Engine>(bench: &mut Bench<E>) {
         let Some(tid) = progress.tid() else {
             return;
         };
-        let is_time = sleeps(tid)
+        let is_time = thread_is_asleep(tid) == Some(true)
             || progress.empty_calls.load(Ordering::SeqCst) > MANY_CALLS
             || begin.elapsed() > LONGEST_BEFORE_SLEEP;
         if is_time && !is_sent {
@@ -122,16 +122,6 @@ fn is_a_wait<E: Engine>(progress: &Progress) -> Outcome {
         Point::Spin,
         "receive does not wait for a datagram: wait unless IoOptions::spins is set, or set ABOUT.always_spins",
     ))
-}
-
-/// Returns whether a thread of this process sleeps: state S in proc_pid_stat(5).
-fn sleeps(tid: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/self/task/{tid}/stat"));
-    stat.is_ok_and(|stat| {
-        stat.rsplit(") ")
-            .next()
-            .is_some_and(|rest| rest.starts_with('S'))
-    })
 }
 
 /// Checks that a wait ends when its thread is woken like the coordinating thread does it.

@@ -142,14 +142,11 @@ impl Pool {
     }
 
     fn spawner(&self) -> Spawner {
-        let jobs = self.jobs.clone().map(Mutex::new);
+        let jobs = self.jobs.clone();
         Arc::new(move |job| {
             if let Some(jobs) = &jobs {
                 // Fails only if all threads have panicked.
-                let _ = jobs
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .send(job);
+                let _ = jobs.send(job);
             }
         })
     }

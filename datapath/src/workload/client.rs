@@ -5,15 +5,13 @@ use std::sync::Arc;
 use super::numbering::Numbering;
 use super::round_trips::{RoundTripMeter, TIMEOUT_NS};
 use super::wakeup_sampler::WakeupSampler;
-use crate::engine::FlowCounts;
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::verify::SequenceTracker;
 use crate::sys::clock;
 
 /// A client with a bounded number of outstanding requests.
 #[derive(Debug)]
 pub struct Client {
-    numbering: Numbering,
+    pub(super) numbering: Numbering,
     /// Slots of the outstanding requests. Request number n is in slot n modulo the number of slots. The endpoint of a
     /// slot is the slot's index modulo the number of endpoints.
     requests: Box<[Request]>,
@@ -104,16 +102,6 @@ impl Client {
     /// Returns the flow number of its first endpoint.
     pub fn first_flow(&self) -> u16 {
         self.numbering.first_flow()
-    }
-
-    /// Returns the tracker of its responses, while they are verified.
-    pub(super) fn tracker(&self) -> Option<Arc<SequenceTracker>> {
-        self.numbering.tracker()
-    }
-
-    /// Returns the counter of its flows, if it has several.
-    pub(super) fn flows(&self) -> Option<FlowCounts> {
-        self.numbering.flows()
     }
 
     /// Prepares the next request, and returns the index of its endpoint. `None`: the maximum number is outstanding.

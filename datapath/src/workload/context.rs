@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::start_barrier::StartBarrier;
 use crate::data::Sched;
 use crate::engine::payload::Fill;
-use crate::engine::{BatchCount, Meter, Pool, Tally, ThreadArgs, is_to_be_made_again};
+use crate::engine::{Meter, Pool, ThreadArgs, is_to_be_made_again};
 use crate::sys::real_time::Class;
 
 /// State that the bench threads of one run share: the start barrier and the two stop flags.
@@ -56,8 +56,7 @@ pub struct ThreadContext {
     executable: Option<&'static Path>,
     /// Scheduling class of the loop, wherever it runs.
     sched: Option<Sched>,
-    /// Number of the thread's loops. `sending`: number of its loops that still send.
-    loops: AtomicUsize,
+    /// Number of the thread's loops that still send.
     sending: AtomicUsize,
     faults: Mutex<Faults>,
 }
@@ -81,7 +80,6 @@ impl ThreadContext {
             pool: None,
             executable: None,
             sched: None,
-            loops: AtomicUsize::new(1),
             sending: AtomicUsize::new(1),
             faults: Mutex::default(),
         }
@@ -166,32 +164,7 @@ impl ThreadContext {
 
     /// Sets the number of loops that share this thread.
     pub(crate) fn share(&self, loops: usize) {
-        self.loops.store(loops, Ordering::Relaxed);
         self.sending.store(loops, Ordering::Relaxed);
-    }
-
-    /// Counts datagrams that one of its loops has sent. `own`: the loop's own total.
-    pub(crate) fn count_sent(&self, own: &mut u64, packets: u64) {
-        *own += packets;
-        if self.has_one_loop() {
-            self.meter.sent.publish(*own);
-        } else {
-            self.meter.sent.add(packets);
-        }
-    }
-
-    /// Counts a batch that one of its loops has received. `own`: the loop's own total.
-    pub(crate) fn count_received(&self, own: &mut Tally, moved: BatchCount) {
-        let total = own.add(moved);
-        if self.has_one_loop() {
-            self.meter.received.publish(total);
-        } else {
-            self.meter.received.add(moved);
-        }
-    }
-
-    fn has_one_loop(&self) -> bool {
-        self.loops.load(Ordering::Relaxed) == 1
     }
 
     /// Declares that one of its loops sends no more.

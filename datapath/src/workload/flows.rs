@@ -9,7 +9,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::program::{Incoming, Outgoing, Program};
-use super::requests;
+use super::requests::{self, Role};
 use super::rotation::Rotation;
 use super::{open, run_erased};
 use crate::data::Connection;
@@ -42,20 +42,32 @@ fn work<E: Engine, A: Addressing>(
     thread: &Arc<ThreadContext>,
 ) -> io::Result<Remark> {
     let engine = E::start(&thread.brief())?;
-    match E::ABOUT.many_endpoints {
-        ManyEndpoints::No => Err(io::ErrorKind::Unsupported.into()),
-        ManyEndpoints::OneIo => over_one_port::<E, A>(&engine, program, thread),
-        ManyEndpoints::IoEach => over_a_port_each::<E, A>(&engine, program, thread),
+    match (E::ABOUT.many_endpoints, program) {
+        (ManyEndpoints::No, _) => Err(io::ErrorKind::Unsupported.into()),
+        (ManyEndpoints::OneIo, program) => over_one_port(&engine, program, thread, |options| {
+            open::<E, A>(&engine, options)
+        }),
+        (ManyEndpoints::IoEach, Program::Sink(incoming)) => {
+            receive_over_each::<E, A>(&engine, incoming, thread)
+        }
+        (ManyEndpoints::IoEach, Program::Roles(options, roles)) if roles.len() > 1 => {
+            drive_over_each::<E, A>(&engine, (options, roles), thread)
+        }
+        // A sender uses its endpoints in rotation.
+        (ManyEndpoints::IoEach, program) => over_one_port(&engine, program, thread, |options| {
+            Ports::open::<E, A>(&engine, options)
+        }),
     }
 }
 
-fn over_one_port<E: Engine, A: Addressing>(
+fn over_one_port<E: Engine, P: DatagramIo>(
     engine: &E,
     program: Program,
     thread: &ThreadContext,
+    open: impl Fn(IoOptions) -> io::Result<P>,
 ) -> io::Result<Remark> {
-    let run = |options, work: &mut dyn FnMut(&mut E::DatagramIo<A>) -> io::Result<()>| {
-        let mut port = open::<E, A>(engine, options)?;
+    let run = |options, work: &mut dyn FnMut(&mut P) -> io::Result<()>| {
+        let mut port = open(options)?;
         thread.wait_at_start()?;
         work(&mut port)?;
         Ok(port.remark())
@@ -84,55 +96,42 @@ fn over_one_port<E: Engine, A: Addressing>(
     }
 }
 
-fn over_a_port_each<E: Engine, A: Addressing>(
+/// Runs a loop for each endpoint, which receives.
+fn receive_over_each<E: Engine, A: Addressing>(
     engine: &E,
-    program: Program,
+    incoming: Incoming,
     thread: &Arc<ThreadContext>,
 ) -> io::Result<Remark> {
-    match program {
-        Program::Flood(Outgoing { options, writers }) => {
-            let mut rotation = Rotation::of(options.endpoints.len(), writers);
-            let mut ports = Ports::<E::DatagramIo<A>>::open::<E, A>(engine, options)?;
-            thread.wait_at_start()?;
-            run_erased(engine, send(&mut ports, &mut rotation, thread))
-        }
-        Program::Sink(incoming) => {
-            let check = |n| Counted::of(&incoming, n);
-            let checks: Vec<Counted> = (0..incoming.options.endpoints.len()).map(check).collect();
-            let ports = Ports::<E::DatagramIo<A>>::open::<E, A>(engine, incoming.options)?;
-            thread.wait_at_start()?;
-            let loops = ports
-                .0
-                .into_iter()
-                .zip(checks)
-                .map(|(mut port, mut check)| {
-                    let thread = Arc::clone(thread);
-                    Box::pin(async move { receive(&mut port, &mut check, &thread).await }) as Loop
-                });
-            engine.run_all(loops.collect())
-        }
-        Program::Roles(options, mut roles) => {
-            for role in &mut roles {
-                role.begin(engine, options.payload_bytes, thread)?;
-            }
-            let mut ports = Ports::<E::DatagramIo<A>>::open::<E, A>(engine, options)?;
-            thread.share(roles.len());
-            thread.wait_at_start()?;
-            if let [role] = &mut roles[..] {
-                // A sender with a fixed rate uses its endpoints in rotation.
-                return run_erased(engine, requests::drive(&mut ports, role, thread))
-                    .map(|()| None);
-            }
-            let loops = ports.0.into_iter().zip(roles).map(|(mut port, mut role)| {
-                let thread = Arc::clone(thread);
-                Box::pin(async move { requests::drive(&mut port, &mut role, &thread).await })
-                    as Loop
-            });
-            engine.run_all(loops.collect())
-        }
-        Program::Turns(..) => Err(io::ErrorKind::Unsupported.into()),
-    }?;
-    Ok(None)
+    let check = |n| Counted::of(&incoming, n);
+    let checks: Vec<Counted> = (0..incoming.options.endpoints.len()).map(check).collect();
+    let ports = Ports::open::<E, A>(engine, incoming.options)?;
+    thread.wait_at_start()?;
+    let loops = ports.0.into_iter().zip(checks);
+    let loops = loops.map(|(mut port, mut check)| {
+        let thread = Arc::clone(thread);
+        Box::pin(async move { receive(&mut port, &mut check, &thread).await }) as Loop
+    });
+    engine.run_all(loops.collect()).map(|()| None)
+}
+
+/// Runs a loop for each endpoint, with a role of its own.
+fn drive_over_each<E: Engine, A: Addressing>(
+    engine: &E,
+    (options, mut roles): (IoOptions, Vec<Role>),
+    thread: &Arc<ThreadContext>,
+) -> io::Result<Remark> {
+    for role in &mut roles {
+        role.begin(engine, options.payload_bytes, thread)?;
+    }
+    let ports = Ports::open::<E, A>(engine, options)?;
+    thread.share(roles.len());
+    thread.wait_at_start()?;
+    let loops = ports.0.into_iter().zip(roles);
+    let loops = loops.map(|(mut port, mut role)| {
+        let thread = Arc::clone(thread);
+        Box::pin(async move { requests::drive(&mut port, &mut role, &thread).await }) as Loop
+    });
+    engine.run_all(loops.collect()).map(|()| None)
 }
 
 /// Sends a batch over each endpoint in turn until told to stop.

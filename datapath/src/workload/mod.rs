@@ -10,6 +10,7 @@
 //! Only these loops are timed. Each is short, and a bench thread runs nothing else between the start and the stop.
 
 mod answering;
+mod bucket_counts;
 mod client;
 pub mod context;
 #[cfg(feature = "calibration")]

@@ -11,7 +11,6 @@ use super::in_flight::InFlight;
 use super::numbering::Numbering;
 use super::round_trips::RoundTripMeter;
 use super::wakeup_sampler::WakeupSampler;
-use crate::engine::FlowCounts;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::sys::clock;
 
@@ -90,7 +89,7 @@ impl Fill for Pacer {
 /// Receiving half of an open-loop client.
 #[derive(Debug)]
 pub struct Collector {
-    numbering: Numbering,
+    pub(super) numbering: Numbering,
     in_flight: Arc<InFlight>,
     meter: Arc<RoundTripMeter>,
     sampler: Option<WakeupSampler>,
@@ -118,11 +117,6 @@ impl Collector {
     /// Returns the counter of its round trips.
     pub fn meter(&self) -> Arc<RoundTripMeter> {
         Arc::clone(&self.meter)
-    }
-
-    /// Returns the counter of its flows, if it has several.
-    pub(super) fn flows(&self) -> Option<FlowCounts> {
-        self.numbering.flows()
     }
 }
 

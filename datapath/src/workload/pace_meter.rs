@@ -3,7 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::data::{BUCKETS, Histogram, Pacing, bucket_of};
+use super::bucket_counts::{BucketCounts, increase};
+use crate::data::Pacing;
 
 /// Pacing accuracy of one thread. The thread writes, the coordinator thread reads. Occupies two cache lines of its
 /// own, like [`Meter`](crate::engine::Meter).
@@ -21,8 +22,7 @@ pub struct PaceMeter {
 
 impl PaceMeter {
     pub(super) fn add_late(&self, packets: u64) {
-        let late = self.late.load(Ordering::Relaxed);
-        self.late.store(late + packets, Ordering::Relaxed);
+        increase(&self.late, packets);
     }
 
     /// Opens the window.
@@ -49,27 +49,18 @@ impl PaceMeter {
         let late = closing.load(Ordering::Relaxed);
         Pacing {
             late: late.saturating_sub(opening.load(Ordering::Relaxed)),
-            transmit_gaps: self.transmit_gaps.read(),
-            call_end_gaps: self.call_end_gaps.read(),
+            transmit_gaps: self.transmit_gaps.counts.read(),
+            call_end_gaps: self.call_end_gaps.counts.read(),
         }
     }
 }
 
 /// Gaps of one thread, counted while the window is open. The thread writes, the coordinator thread reads.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct GapCounts {
-    counts: Box<[AtomicU64]>,
+    counts: BucketCounts,
     /// 1 while the window is open.
     is_open: AtomicU64,
-}
-
-impl Default for GapCounts {
-    fn default() -> Self {
-        Self {
-            counts: (0..BUCKETS).map(|_| AtomicU64::new(0)).collect(),
-            is_open: AtomicU64::new(0),
-        }
-    }
 }
 
 impl GapCounts {
@@ -79,14 +70,7 @@ impl GapCounts {
     }
 
     pub(super) fn count(&self, ns: u64) {
-        // Only one thread writes.
-        let count = &self.counts[bucket_of(ns)];
-        let more = self.is_open.load(Ordering::Relaxed);
-        count.store(count.load(Ordering::Relaxed) + more, Ordering::Relaxed);
-    }
-
-    fn read(&self) -> Histogram {
-        Histogram::of_counts(self.counts.iter().map(|it| it.load(Ordering::Relaxed)))
+        self.counts.count(ns, self.is_open.load(Ordering::Relaxed));
     }
 }
 

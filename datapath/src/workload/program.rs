@@ -43,38 +43,36 @@ pub struct Incoming {
 }
 
 impl Program {
+    /// Returns the first of its roles.
+    fn role(&self) -> Option<&Role> {
+        match self {
+            Self::Roles(_, roles) => roles.first(),
+            Self::Flood(_) | Self::Sink(_) | Self::Turns(..) => None,
+        }
+    }
+
     /// Returns the counter of a client's round trips.
     pub fn round_trips(&self) -> Option<Arc<RoundTripMeter>> {
-        match self {
-            Self::Roles(_, roles) => roles.first()?.round_trips(),
-            _ => None,
-        }
+        self.role()?.round_trips()
     }
 
     /// Returns the counter of a paced flood's accuracy.
     pub fn pace(&self) -> Option<Arc<PaceMeter>> {
-        match self {
-            Self::Roles(_, roles) => roles.first()?.pace(),
-            _ => None,
-        }
+        self.role()?.pace()
     }
 
     /// Returns the counter of its flows, if it has several.
     pub fn flow_counts(&self) -> Option<FlowCounts> {
         match self {
             Self::Sink(incoming) => incoming.flows.clone(),
-            Self::Roles(_, roles) => roles.first()?.flow_counts(),
-            Self::Flood(_) | Self::Turns(..) => None,
+            _ => self.role()?.flow_counts(),
         }
     }
 
     /// Returns whether its sockets are connected, if this differs from the case's setting.
     pub(crate) fn connection(&self) -> Option<Connection> {
-        match self {
-            Self::Roles(_, roles) => match roles.first()? {
-                Role::Server(_, connection) => Some(*connection),
-                _ => None,
-            },
+        match self.role()? {
+            Role::Server(_, connection) => Some(*connection),
             _ => None,
         }
     }

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::client::Client;
+use super::numbering::Numbering;
 use super::open_loop_client::{Collector, Pacer};
 use super::pace_meter::PaceMeter;
 use super::paced_flood::PacedFlood;
@@ -16,7 +17,7 @@ use super::server::Server;
 use crate::data::{Connection, Side};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::SequenceTracker;
-use crate::engine::{DatagramIo, Engine, FlowCounts, Tally};
+use crate::engine::{DatagramIo, Engine, FlowCounts};
 use crate::sys::clock;
 use crate::workload::context::ThreadContext;
 
@@ -50,7 +51,6 @@ pub(crate) async fn drive(
     role: &mut Role,
     thread: &ThreadContext,
 ) -> io::Result<()> {
-    let (mut sent, mut received) = (0, Tally::default());
     clock::minimise_timer_slack();
     match role {
         Role::Pacer(pacer) => pacer.begin(),
@@ -67,13 +67,13 @@ pub(crate) async fn drive(
                 // A refused request is lost. The client waits for it like for any other lost request.
                 if packets > 0 {
                     role.sent(packets);
-                    thread.count_sent(&mut sent, packets);
+                    thread.meter.sent.add(packets);
                 } else {
                     role.not_sent();
                 }
             }
             Turn::Receive => match port.receive(role).await {
-                Ok(moved) => thread.count_received(&mut received, moved),
+                Ok(moved) => thread.meter.received.add(moved),
                 Err(error) => thread.tolerate(error)?,
             },
             Turn::CheckStop => {}
@@ -106,12 +106,20 @@ impl Role {
         }
     }
 
+    /// Returns the numbering of a client's requests.
+    fn numbering(&self) -> Option<&Numbering> {
+        match self {
+            Self::Client(client) => Some(&client.numbering),
+            Self::Collector(collector) => Some(&collector.numbering),
+            Self::Pacer(_) | Self::Flood(_) | Self::Server(..) => None,
+        }
+    }
+
     /// Returns the tracker of what a client or a server receives, while that is verified.
     pub fn tracker(&self) -> Option<Arc<SequenceTracker>> {
         match self {
-            Self::Client(client) => client.tracker(),
             Self::Server(server, _) => server.tracker(),
-            Self::Pacer(_) | Self::Flood(_) | Self::Collector(_) => None,
+            _ => self.numbering()?.tracker(),
         }
     }
 
@@ -134,11 +142,7 @@ impl Role {
 
     /// Returns the counter of its flows, if it has several.
     pub(super) fn flow_counts(&self) -> Option<FlowCounts> {
-        match self {
-            Self::Client(client) => client.flows(),
-            Self::Collector(collector) => collector.flows(),
-            Self::Pacer(_) | Self::Flood(_) | Self::Server(..) => None,
-        }
+        self.numbering()?.flows()
     }
 
     fn turn(&mut self, thread: &ThreadContext) -> Turn {

@@ -7,36 +7,23 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::data::{BUCKETS, Histogram, RoundTrips, bucket_of};
+use super::bucket_counts::{BucketCounts, increase};
+use crate::data::RoundTrips;
 
 /// Timeout of a request, in nanoseconds. On loopback, a request without a response by then is lost.
 pub const TIMEOUT_NS: u64 = 250_000_000;
 
 /// Round trips of one client. Occupies two cache lines of its own, like [`Meter`](crate::engine::Meter).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct RoundTripMeter {
     is_open: AtomicBool,
     /// Requests of the window.
     requests: AtomicU64,
-    counts: Box<[AtomicU64]>,
+    counts: BucketCounts,
     sum_ns: AtomicU64,
     late: AtomicU64,
-    wakeups: Box<[AtomicU64]>,
-}
-
-impl Default for RoundTripMeter {
-    fn default() -> Self {
-        let counts = || (0..BUCKETS).map(|_| AtomicU64::new(0)).collect();
-        Self {
-            is_open: AtomicBool::default(),
-            requests: AtomicU64::default(),
-            counts: counts(),
-            sum_ns: AtomicU64::default(),
-            late: AtomicU64::default(),
-            wakeups: counts(),
-        }
-    }
+    wakeups: BucketCounts,
 }
 
 impl RoundTripMeter {
@@ -49,24 +36,24 @@ impl RoundTripMeter {
     /// Counts requests of the window that were sent.
     #[inline]
     pub(crate) fn sent_requests(&self, requests: u64) {
-        count(&self.requests, requests);
+        increase(&self.requests, requests);
     }
 
     /// Counts a response to a request of the window that arrived in time, after `ns` nanoseconds.
     #[inline]
     pub(crate) fn answered(&self, ns: u64) {
-        count(&self.counts[bucket_of(ns)], 1);
-        count(&self.sum_ns, ns);
+        self.counts.count(ns, 1);
+        increase(&self.sum_ns, ns);
     }
 
     /// Counts the time from when the kernel received a response until the client did.
     pub(super) fn woken(&self, ns: u64) {
-        count(&self.wakeups[bucket_of(ns)], 1);
+        self.wakeups.count(ns, 1);
     }
 
     /// Counts datagrams that no request waits for.
     pub(crate) fn late(&self, datagrams: u64) {
-        count(&self.late, datagrams);
+        increase(&self.late, datagrams);
     }
 
     /// Opens the window: it begins with the next request.
@@ -82,22 +69,16 @@ impl RoundTripMeter {
     /// Returns the round trips of the window. To be called after the run.
     pub fn round_trips(&self) -> RoundTrips {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let times = Histogram::of_counts(self.counts.iter().map(read));
+        let times = self.counts.read();
         RoundTrips {
             // The receiving thread of a client may be ahead of the sending one by one request, which is being sent.
             unanswered: read(&self.requests).saturating_sub(times.count()),
             times,
             sum_ns: read(&self.sum_ns),
             late: read(&self.late),
-            wakeups: Histogram::of_counts(self.wakeups.iter().map(read)),
+            wakeups: self.wakeups.read(),
         }
     }
-}
-
-/// Increases a counter that only one thread writes. No atomic addition is needed, which costs several times more.
-#[inline]
-fn count(counter: &AtomicU64, by: u64) {
-    counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ fn by_reason(seen: &Interval, unknown: u64) -> Vec<Cause> {
     let places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
     let beyond = places.map(|place| {
         let reasons = place.reasons.iter();
-        let reasons = reasons.filter_map(|reason| seen.lost.reasons.get(*reason));
+        let reasons = reasons.filter_map(|reason| seen.lost.reasons.get(reason));
         let counted = seen.lost.loss(place).map_or(0, |loss| loss.packets);
         (place, reasons.sum::<u64>().saturating_sub(counted))
     });
@@ -114,7 +114,7 @@ pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
             "{}: {drops} dropped at its sockets ({by})",
             place.what
         )),
-        place.why,
+        &place.why,
         next(&loss),
     )
 }
@@ -150,9 +150,9 @@ pub fn loss_finding(loss: &Loss) -> Finding {
     );
     let is_sure = loss.place.layer <= Layer::Backlog && !loss.place.is_common;
     if is_sure {
-        Finding::invalid(lost(seen), loss.place.why, next(loss))
+        Finding::invalid(lost(seen), &loss.place.why, next(loss))
     } else {
-        Finding::note(seen, loss.place.why, next(loss))
+        Finding::note(seen, &loss.place.why, next(loss))
     }
 }
 
@@ -200,10 +200,10 @@ pub fn not_looked_at(interval: &Interval, no_reasons: Option<&str>) -> Option<St
         .filter(|place| place.layer != Layer::Out);
     let unseen: Vec<String> = unseen
         .map(|place| {
-            if is_older(&release, place.since) {
+            if is_older(&release, &place.since) {
                 format!("{} (since Linux {})", place.what, place.since)
             } else {
-                place.what.to_owned()
+                place.what.clone()
             }
         })
         .collect();
@@ -224,8 +224,8 @@ fn is_older(release: &str, version: &str) -> bool {
 }
 
 fn by(loss: &Loss) -> String {
-    let reasons = loss.place.reasons;
-    let only_reasons = loss.by.iter().all(|(name, _)| reasons.contains(&&**name));
+    let reasons = &loss.place.reasons;
+    let only_reasons = loss.by.iter().all(|(name, _)| reasons.contains(name));
     let each = loss.by.iter();
     let each = each.map(|(name, count)| format!("{name} {count}"));
     let whole = if only_reasons {

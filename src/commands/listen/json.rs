@@ -90,10 +90,12 @@ fn drops(outcome: &Outcome) -> Value {
     let reasons: BTreeMap<_, _> = reasons.collect();
     let links = lost.links.iter().filter(|(_, times)| **times > 0);
     let links: BTreeMap<_, _> = links.collect();
-    let unseen = lost.unseen().map(|place| place.what);
+    let unseen = lost.unseen().map(|place| place.what.as_str());
     let places = |interval: &Interval| -> BTreeMap<&str, u64> {
         let losses = interval.lost.losses().into_iter();
-        losses.map(|loss| (loss.place.what, loss.packets)).collect()
+        losses
+            .map(|loss| (loss.place.what.as_str(), loss.packets))
+            .collect()
     };
     json!({
         "socket": outcome.totals.socket_drops,

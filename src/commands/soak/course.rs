@@ -201,7 +201,7 @@ impl Course {
                         // What was read before an event ended has not all of it, whenever it arrives.
                         self.answered_ns = asked_ns;
                         for (place, packets) in places {
-                            let counter = Counter::There(place.what.to_owned());
+                            let counter = Counter::There(place.what.clone());
                             self.notes.count(asked_ns, counter, packets);
                         }
                     }

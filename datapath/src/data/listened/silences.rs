@@ -23,7 +23,7 @@ impl Gap {
 }
 
 /// Gaps of at least some length.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Silences {
     shortest_ns: Option<u64>,
     count: u64,
@@ -51,10 +51,8 @@ impl Silences {
     pub(super) fn new(shortest_ns: Option<u64>) -> Self {
         Self {
             shortest_ns,
-            count: 0,
             longest: Vec::with_capacity(KEPT_SILENCES),
-            bursts: Bursts::default(),
-            burst: (0, 0),
+            ..Self::default()
         }
     }
 

@@ -7,7 +7,7 @@ use crate::data::sequence::{Arrival, Doubt, SequenceCounts, SequenceTracker, Ser
 use crate::data::sequence_field::Numbered;
 
 /// A sender on an interface, or one of its RTP streams.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Source {
     /// Address. `None`: the kernel did not tell. The port is 0 if it changes with each datagram.
     pub address: Option<SocketAddr>,
@@ -38,7 +38,7 @@ pub struct Source {
 }
 
 /// The first senders by their addresses, and all others as one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Sources {
     numbered: Option<Numbered>,
     known: Vec<Source>,
@@ -61,17 +61,8 @@ impl Source {
             address: heard.source,
             interface: heard.interface,
             stream,
-            datagrams: 0,
-            bytes: 0,
-            longest_gap: None,
             tracker: numbered.map(|numbered| SequenceTracker::new(numbered.bits())),
-            numbered: 0,
-            last_number: 0,
-            drops: 0,
-            first_ns: 0,
-            last_ns: (0, 0),
-            window: 0,
-            counted: SequenceCounts::default(),
+            ..Self::default()
         }
     }
 
@@ -158,9 +149,7 @@ impl Sources {
         Self {
             numbered,
             known: Vec::with_capacity(KEPT_SOURCES),
-            last: 0,
-            others: 0,
-            drops: 0,
+            ..Self::default()
         }
     }
 

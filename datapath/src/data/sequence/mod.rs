@@ -64,7 +64,7 @@ pub struct Jump {
 }
 
 /// Tracker of the numbers of one source, which begin again at 0 after 2^bits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SequenceTracker {
     bits: u32,
     /// Mask of the number's bits.
@@ -118,27 +118,7 @@ impl SequenceTracker {
             mask: half | (half - 1),
             forward: LONGEST_LOSS.min(half - 1),
             back: Ring::back(bits),
-            highest: None,
-            ring: Ring::new(),
-            elsewhere: None,
-            elsewhere_ns: 0,
-            ahead: None,
-            counts: SequenceCounts::default(),
-            copies: 0,
-            again: (0, 0),
-            most_again: 0,
-            repeated_parts: 0,
-            longest_part: 0,
-            hidden_parts: 0,
-            jumps_to_zero: 0,
-            jumps: 0,
-            first_jump: None,
-            first_restart_ns: None,
-            part_before: None,
-            resumed: 0,
-            drops: MatchedDrops::default(),
-            pace: Pace::default(),
-            steps: Steps::default(),
+            ..Self::default()
         }
     }
 

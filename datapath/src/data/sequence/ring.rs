@@ -38,15 +38,17 @@ pub(super) enum Half {
     Second,
 }
 
-impl Ring {
-    pub(super) fn new() -> Self {
+impl Default for Ring {
+    fn default() -> Self {
         Self {
             position: 0,
             lowest: 0,
             came: [0; WORDS],
         }
     }
+}
 
+impl Ring {
     /// Returns the most numbers back that are remembered, of a series of 2^bits numbers.
     pub(super) fn back(bits: u32) -> u64 {
         // The bit before the last one is needed as a neighbour.

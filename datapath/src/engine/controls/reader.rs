@@ -1,7 +1,6 @@
 //! Compares control messages with what was sent.
 
 use std::ffi::c_int;
-use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
@@ -25,17 +24,8 @@ pub struct ControlReader {
     earliest_ns: u64,
     /// Datagrams and aggregates with something wrong.
     wrong: u64,
-    first: Option<Fault>,
-}
-
-/// Faults in the control messages of a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
-    CutOff,
-    Missing(Cmsg),
-    Destination(IpAddr),
-    Ecn(u8),
-    Arrival(u64),
+    /// What was wrong first.
+    first: Option<String>,
 }
 
 impl ReadControls for ControlReader {
@@ -95,20 +85,15 @@ impl ReadControls for ControlReader {
 
     #[cold]
     fn cut_off(&mut self) {
-        self.note(Fault::CutOff);
+        self.note("cut off (MSG_CTRUNC)".to_owned());
     }
 
     fn verdict(&self) -> io::Result<()> {
-        let Some(first) = self.first else {
+        let Some(first) = &self.first else {
             return Ok(());
         };
-        let expected = match (first, self.own, self.ecn) {
-            (Fault::Destination(_), Some(own), _) => format!(" instead of {own}"),
-            (Fault::Ecn(_), _, Some(ecn)) => format!(" instead of {ecn:02b}"),
-            _ => String::new(),
-        };
         Err(io::Error::other(format!(
-            "--cmsg {}: messages of {} receives were wrong, the first one: {first}{expected}",
+            "--cmsg {}: messages of {} receives were wrong, the first one: {first}",
             self.kinds, self.wrong
         )))
     }
@@ -117,7 +102,7 @@ impl ReadControls for ControlReader {
 impl ControlReader {
     /// Returns what is wrong, if messages are not as they were sent.
     #[cold]
-    fn fault_of(&self, arrived: &Arrived) -> Fault {
+    fn fault_of(&self, arrived: &Arrived) -> String {
         let is_missing = [
             (Cmsg::PKTINFO, arrived.destination.is_none()),
             (Cmsg::ECN, arrived.traffic_class.is_none()),
@@ -125,34 +110,23 @@ impl ControlReader {
         ];
         let mut missing = is_missing.iter().filter(|(_, is_missing)| *is_missing);
         if let Some((kind, _)) = missing.find(|(kind, _)| self.kinds.has(*kind)) {
-            return Fault::Missing(*kind);
+            return format!("no {kind}");
         }
-        let is_own = |it: &IpAddr| self.own.is_none_or(|own| own == *it);
-        let is_sent = |it: &u8| self.ecn.is_none_or(|ecn| ecn == *it);
-        let destination = arrived.destination.filter(|it| !is_own(it));
         let ecn = arrived.traffic_class.map(|class| class & ECN_BITS);
-        match (destination, ecn.filter(|it| !is_sent(it))) {
-            (Some(ip), _) if self.kinds.has(Cmsg::PKTINFO) => Fault::Destination(ip),
-            (_, Some(ecn)) if self.kinds.has(Cmsg::ECN) => Fault::Ecn(ecn),
-            _ => Fault::Arrival(arrived.at_ns.unwrap_or(0)),
+        match (arrived.destination.zip(self.own), ecn.zip(self.ecn)) {
+            (Some((ip, own)), _) if self.kinds.has(Cmsg::PKTINFO) && ip != own => {
+                format!("the destination {ip} instead of {own}")
+            }
+            (_, Some((ecn, sent))) if self.kinds.has(Cmsg::ECN) && ecn != sent => {
+                format!("the ECN bits {ecn:02b} instead of {sent:02b}")
+            }
+            _ => format!("the arrival {} ns after 1970", arrived.at_ns.unwrap_or(0)),
         }
     }
 
-    fn note(&mut self, fault: Fault) {
+    fn note(&mut self, fault: String) {
         self.wrong += 1;
         self.first.get_or_insert(fault);
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CutOff => write!(f, "cut off (MSG_CTRUNC)"),
-            Self::Missing(kind) => write!(f, "no {kind}"),
-            Self::Destination(ip) => write!(f, "the destination {ip}"),
-            Self::Ecn(ecn) => write!(f, "the ECN bits {ecn:02b}"),
-            Self::Arrival(ns) => write!(f, "the arrival {ns} ns after 1970"),
-        }
     }
 }
 

@@ -136,13 +136,11 @@ impl Child {
     /// Waits for `duration`, or until the program says something, ends, or a signal arrives. Returns whether it has
     /// ended.
     pub(super) fn wait(&mut self, duration: Duration) -> bool {
-        if let Some(output) = &self.output {
-            let mut polled = [PollFd::new(output.as_fd(), PollFlags::POLLIN)];
-            // After an error (EINTR), the caller looks again.
-            let _ = ppoll(&mut polled, Some(TimeSpec::from_duration(duration)), None);
-        } else {
-            let _ = ppoll(&mut [], Some(TimeSpec::from_duration(duration)), None);
-        }
+        let output = self.output.iter();
+        let polled = output.map(|output| PollFd::new(output.as_fd(), PollFlags::POLLIN));
+        let mut polled: Vec<PollFd> = polled.collect();
+        // After an error (EINTR), the caller looks again.
+        let _ = ppoll(&mut polled, Some(TimeSpec::from_duration(duration)), None);
         self.listen();
         self.has_ended()
     }

@@ -23,11 +23,11 @@ use socket2::SockRef;
 use self::child::Child;
 pub use self::child::end_all;
 use self::contents::Contents;
-use self::page::Page;
+use self::page::{Page, at};
 pub(super) use self::programs::probe;
 pub use self::programs::{add, add_all, all, find};
 use self::shared::Shared;
-use self::task::{Published, Role, Task};
+use self::task::{Published, Role};
 use crate::data::{Batch, Connection};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{Endpoint, IoOptions, OutsideCounts, Remark};
@@ -58,7 +58,7 @@ pub(super) fn run(
 ) -> io::Result<Remark> {
     let path = thread.executable().ok_or(io::ErrorKind::InvalidInput)?;
     let bench = Bench::new(program, connection)?;
-    let shared = Arc::new(Shared::new(&bench.task())?);
+    let shared = Arc::new(Shared::new(bench.page()?, bench.role));
     let given = [bench.endpoint.socket.as_fd(), shared.page.file()];
     let mut child = Child::start(path, given, thread.class())?;
     get_ready(&mut child, &shared.page)?;
@@ -217,24 +217,34 @@ impl Bench {
             .then(|| format!("counted {bytes} B in {packets} datagrams of {each} B"))
     }
 
-    fn task(&self) -> Task {
-        let number = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
-        Task {
-            role: self.role,
-            payload_bytes: number(self.options.payload_bytes),
-            buffer_bytes: number(self.options.buffer_bytes),
-            // `--batch` is a parameter of engines that are known to batch.
-            batch: number(Batch::DEFAULT.count()),
-            connected: self.connection == Connection::Connected,
-            spins: self.options.spins,
-            timeout_ms: number((TIMEOUT_NS / 1_000_000) as usize),
-            seed: fastrand::u64(..),
-            is_v6: SockRef::from(&self.endpoint.socket)
-                .local_addr()
-                .is_ok_and(|it| it.is_ipv6()),
-            peer: self.endpoint.peer,
-            verifies: self.verifies(),
+    /// Makes the page, on which the program reads its task.
+    fn page(&self) -> io::Result<Page> {
+        let options = &self.options;
+        let longest = options.payload_bytes.max(options.buffer_bytes);
+        let page = Page::new(longest, self.verifies())?;
+        page.set(at::ROLE, self.role as usize);
+        page.set(at::PAYLOAD, options.payload_bytes);
+        page.set(at::BUFFER, options.buffer_bytes);
+        // `--batch` is a parameter of engines that are known to batch.
+        page.set(at::BATCH, Batch::DEFAULT.count());
+        let is_connected = self.connection == Connection::Connected;
+        page.set(at::CONNECTED, is_connected.into());
+        page.set(at::SPIN, options.spins.into());
+        page.set(at::TIMEOUT_MS, (TIMEOUT_NS / 1_000_000) as usize);
+        page.set_seed(fastrand::u64(..));
+        let own = SockRef::from(&self.endpoint.socket).local_addr();
+        page.set(
+            at::IP,
+            if own.is_ok_and(|it| it.is_ipv6()) {
+                6
+            } else {
+                4
+            },
+        );
+        if let Some(peer) = self.endpoint.peer {
+            page.set_peer(peer);
         }
+        Ok(page)
     }
 
     /// Returns whether the contents of datagrams are checked.

@@ -8,6 +8,7 @@
 use std::ffi::c_void;
 use std::io;
 use std::mem;
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
@@ -19,10 +20,10 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::unistd::ftruncate;
 use socket2::SockAddr;
 
-use super::task::{Published, Task};
+use super::task::Published;
 
 /// Version of the page, increased with each change of its fields.
-const VERSION: u32 = 1;
+const VERSION: usize = 1;
 
 /// Number of slots: a power of two, and no less than the largest batch.
 const SLOTS: u64 = 1024;
@@ -30,36 +31,36 @@ const SLOTS: u64 = 1024;
 const ROUND_TRIPS: u64 = 65536;
 
 /// Offsets of the fields, in bytes. Fields are in the byte order of the machine.
-mod at {
-    pub(super) const VERSION: usize = 0;
-    pub(super) const ROLE: usize = 4;
-    pub(super) const PAYLOAD: usize = 8;
-    pub(super) const BUFFER: usize = 12;
-    pub(super) const BATCH: usize = 16;
-    pub(super) const CONNECTED: usize = 20;
-    pub(super) const SPIN: usize = 24;
-    pub(super) const TIMEOUT_MS: usize = 28;
-    pub(super) const SEED: usize = 32;
-    pub(super) const PEER_BYTES: usize = 40;
-    pub(super) const IP: usize = 44;
-    pub(super) const PEER: usize = 48;
-    pub(super) const PEER_TEXT: usize = 176;
-    pub(super) const VERIFY: usize = 240;
-    pub(super) const SLOTS: usize = 244;
-    pub(super) const SLOT_BYTES: usize = 248;
-    pub(super) const SLOTS_AT: usize = 252;
-    pub(super) const GO: usize = 256;
-    pub(super) const STOP: usize = 260;
-    pub(super) const SLOTS_READY: usize = 320;
-    pub(super) const PACKETS: usize = 512;
-    pub(super) const BYTES: usize = 520;
-    pub(super) const ERRORS: usize = 536;
-    pub(super) const REFUSED: usize = 544;
-    pub(super) const ANSWERED: usize = 552;
-    pub(super) const LATE: usize = 560;
-    pub(super) const READY: usize = 568;
-    pub(super) const ROUND_TRIPS: usize = 1024;
-    pub(super) const FIRST_SLOT: usize = ROUND_TRIPS + 4 * 65536;
+pub(super) mod at {
+    pub(crate) const VERSION: usize = 0;
+    pub(crate) const ROLE: usize = 4;
+    pub(crate) const PAYLOAD: usize = 8;
+    pub(crate) const BUFFER: usize = 12;
+    pub(crate) const BATCH: usize = 16;
+    pub(crate) const CONNECTED: usize = 20;
+    pub(crate) const SPIN: usize = 24;
+    pub(crate) const TIMEOUT_MS: usize = 28;
+    pub(crate) const SEED: usize = 32;
+    pub(crate) const PEER_BYTES: usize = 40;
+    pub(crate) const IP: usize = 44;
+    pub(crate) const PEER: usize = 48;
+    pub(crate) const PEER_TEXT: usize = 176;
+    pub(crate) const VERIFY: usize = 240;
+    pub(crate) const SLOTS: usize = 244;
+    pub(crate) const SLOT_BYTES: usize = 248;
+    pub(crate) const SLOTS_AT: usize = 252;
+    pub(crate) const GO: usize = 256;
+    pub(crate) const STOP: usize = 260;
+    pub(crate) const SLOTS_READY: usize = 320;
+    pub(crate) const PACKETS: usize = 512;
+    pub(crate) const BYTES: usize = 520;
+    pub(crate) const ERRORS: usize = 536;
+    pub(crate) const REFUSED: usize = 544;
+    pub(crate) const ANSWERED: usize = 552;
+    pub(crate) const LATE: usize = 560;
+    pub(crate) const READY: usize = 568;
+    pub(crate) const ROUND_TRIPS: usize = 1024;
+    pub(crate) const FIRST_SLOT: usize = ROUND_TRIPS + 4 * 65536;
 }
 
 /// The page, mapped into this process.
@@ -77,15 +78,14 @@ unsafe impl Send for Page {}
 unsafe impl Sync for Page {}
 
 impl Page {
-    /// Makes a page for a task.
+    /// Makes a page, with slots for datagrams of this length if they are verified.
     ///
     /// # Errors
     /// Returns the error of the system call.
-    pub(super) fn new(task: &Task) -> io::Result<Self> {
+    pub(super) fn new(datagram_bytes: usize, verifies: bool) -> io::Result<Self> {
         // A slot has room for the longest datagram and its length, and begins at a multiple of a cache line.
-        let slot_bytes =
-            (4 + task.payload_bytes.max(task.buffer_bytes) as usize).next_multiple_of(64);
-        let slots = if task.verifies { SLOTS } else { 0 };
+        let slot_bytes = (4 + datagram_bytes).next_multiple_of(64);
+        let slots = if verifies { SLOTS } else { 0 };
         let length = at::FIRST_SLOT + usize_of(slots) * slot_bytes;
         let length = NonZeroUsize::new(length).ok_or(io::ErrorKind::InvalidInput)?;
         let flags = MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING;
@@ -105,44 +105,35 @@ impl Page {
             slot_bytes,
             file,
         };
-        page.describe(task, slots);
+        page.set(at::VERSION, VERSION);
+        page.set(at::VERIFY, verifies.into());
+        page.set(at::SLOTS, usize_of(slots));
+        page.set(at::SLOT_BYTES, slot_bytes);
+        page.set(at::SLOTS_AT, at::FIRST_SLOT);
         Ok(page)
     }
 
-    fn describe(&self, task: &Task, slots: u64) {
-        let set = |at: usize, value: u32| self.word(at).store(value, Ordering::Relaxed);
-        set(at::VERSION, VERSION);
-        set(at::ROLE, task.role as u32);
-        set(at::PAYLOAD, task.payload_bytes);
-        set(at::BUFFER, task.buffer_bytes);
-        set(at::BATCH, task.batch);
-        set(at::CONNECTED, task.connected.into());
-        set(at::SPIN, task.spins.into());
-        set(at::TIMEOUT_MS, task.timeout_ms);
-        self.count(at::SEED).store(task.seed, Ordering::Relaxed);
-        set(at::IP, if task.is_v6 { 6 } else { 4 });
-        if let Some(peer) = task.peer {
-            let text = peer.to_string();
-            self.write(at::PEER_TEXT, &text.as_bytes()[..text.len().min(63)]);
-            let address = SockAddr::from(peer);
-            set(at::PEER_BYTES, address.len());
-            // SAFETY: the storage of an address is plain bytes, of which the first `len` are set.
-            let bytes = unsafe {
-                let len = address.len() as usize;
-                std::slice::from_raw_parts(address.as_ptr().cast::<u8>(), len)
-            };
-            self.write(at::PEER, bytes);
-        }
-        set(at::VERIFY, task.verifies.into());
-        set(at::SLOTS, u32::try_from(slots).unwrap_or_default());
-        set(
-            at::SLOT_BYTES,
-            u32::try_from(self.slot_bytes).unwrap_or_default(),
-        );
-        set(
-            at::SLOTS_AT,
-            u32::try_from(at::FIRST_SLOT).unwrap_or_default(),
-        );
+    /// Sets a field before the program starts.
+    pub(super) fn set(&self, at: usize, value: usize) {
+        let value = u32::try_from(value).unwrap_or(u32::MAX);
+        self.word(at).store(value, Ordering::Relaxed);
+    }
+
+    /// Sets the number by which the program numbers its requests.
+    pub(super) fn set_seed(&self, seed: u64) {
+        self.count(at::SEED).store(seed, Ordering::Relaxed);
+    }
+
+    /// Sets the address that the program sends to.
+    pub(super) fn set_peer(&self, peer: SocketAddr) {
+        let text = peer.to_string();
+        self.write(at::PEER_TEXT, &text.as_bytes()[..text.len().min(63)]);
+        let address = SockAddr::from(peer);
+        let bytes = address.len() as usize;
+        self.set(at::PEER_BYTES, bytes);
+        // SAFETY: the storage of an address is plain bytes, of which the first `bytes` are set.
+        let address = unsafe { std::slice::from_raw_parts(address.as_ptr().cast::<u8>(), bytes) };
+        self.write(at::PEER, address);
     }
 
     /// Returns the file that the program gets.

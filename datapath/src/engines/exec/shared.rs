@@ -1,12 +1,11 @@
 //! The counts that a program publishes, on their way from the page to the meter of its bench thread.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::page::Page;
-use super::task::{Published, Role, Task};
+use super::task::{Published, Role};
 use crate::engine::{Meter, OutsideCounts, Tally};
 
 /// The page, and the counts at the last look.
@@ -21,13 +20,13 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(task: &Task) -> io::Result<Self> {
-        Ok(Self {
-            page: Page::new(task)?,
-            role: task.role,
+    pub(super) fn new(page: Page, role: Role) -> Self {
+        Self {
+            page,
+            role,
             last: Mutex::new((Published::default(), Instant::now())),
             is_wrong: AtomicBool::default(),
-        })
+        }
     }
 
     /// Returns the counts when they were published last.

@@ -1,6 +1,5 @@
-//! Task of a program, which it reads before it starts, and its counters.
+//! Task of a program, and its counters.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Task of a program.
@@ -18,23 +17,6 @@ impl Role {
     pub(super) fn initiates(self) -> bool {
         matches!(self, Self::Send | Self::Client)
     }
-}
-
-/// Task of a program, which it reads before it starts.
-#[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a field of the page")]
-pub(super) struct Task {
-    pub(super) role: Role,
-    pub(super) payload_bytes: u32,
-    pub(super) buffer_bytes: u32,
-    pub(super) batch: u32,
-    pub(super) connected: bool,
-    pub(super) spins: bool,
-    pub(super) timeout_ms: u32,
-    pub(super) seed: u64,
-    pub(super) is_v6: bool,
-    pub(super) peer: Option<SocketAddr>,
-    pub(super) verifies: bool,
 }
 
 /// Counts that a program has published.

@@ -6,6 +6,7 @@ use std::net::UdpSocket;
 
 use libc::{c_int, c_void, iovec, mmsghdr};
 
+use super::ReceiveMany;
 use super::fixed_buffer::FixedBuffer;
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount, ControlMemory, NoControls, ReadControls};
@@ -88,38 +89,6 @@ impl<R: ReadControls> CoalescedReceive<R> {
         }
     }
 
-    /// Receives one GRO aggregate or a single datagram.
-    ///
-    /// # Errors
-    /// Returns the error of the system call.
-    #[inline]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "musl counts these few bytes in 32 bits"
-    )]
-    pub fn receive<C: Check>(
-        &mut self,
-        socket: &UdpSocket,
-        check: &mut C,
-    ) -> io::Result<BatchCount> {
-        let header = &mut self.header.msg_hdr;
-        // The kernel overwrote the length at the last call, with 0 if there was no control message.
-        header.msg_controllen = Self::CONTROL_BYTES as _;
-        #[expect(unsafe_code, reason = "the call takes a raw header")]
-        // SAFETY: the header points to memory that `self` owns, that does not move and that has the stated lengths;
-        // any bytes are valid there (recvmsg(2)).
-        let bytes = unsafe { messages::receive_one(socket, header) }?;
-        Ok(self.check_and_count(bytes, check))
-    }
-
-    /// Tells whether all control messages are as they were sent: see [`ReadControls::verdict`].
-    ///
-    /// # Errors
-    /// Fails if one was missing, cut off or wrong.
-    pub fn check_controls(&self) -> io::Result<()> {
-        self.reader.verdict()
-    }
-
     /// Checks and counts the datagrams in the first `bytes` of the buffer.
     #[inline]
     fn check_and_count<C: Check>(&mut self, bytes: usize, check: &mut C) -> BatchCount {
@@ -163,6 +132,29 @@ impl<R: ReadControls> CoalescedReceive<R> {
             && control.header.cmsg_type == libc::UDP_GRO;
         let segment_bytes = usize::try_from(control.segment_bytes).ok()?;
         (is_ours && segment_bytes > 0).then_some(segment_bytes)
+    }
+}
+
+impl<R: ReadControls> ReceiveMany for CoalescedReceive<R> {
+    /// Receives one GRO aggregate or a single datagram.
+    #[inline]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "musl counts these few bytes in 32 bits"
+    )]
+    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount> {
+        let header = &mut self.header.msg_hdr;
+        // The kernel overwrote the length at the last call, with 0 if there was no control message.
+        header.msg_controllen = Self::CONTROL_BYTES as _;
+        #[expect(unsafe_code, reason = "the call takes a raw header")]
+        // SAFETY: the header points to memory that `self` owns, that does not move and that has the stated lengths;
+        // any bytes are valid there (recvmsg(2)).
+        let bytes = unsafe { messages::receive_one(socket, header) }?;
+        Ok(self.check_and_count(bytes, check))
+    }
+
+    fn check_controls(&self) -> io::Result<()> {
+        self.reader.verdict()
     }
 }
 

@@ -7,6 +7,8 @@ use std::os::fd::AsFd;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{UdpGroSegment, UdpGsoSegment};
 
+use crate::engine::{Endpoint, IoOptions};
+
 /// Maximum number of bytes per call before segmentation: an IPv4 packet's payload.
 const MOST_BYTES: usize = 65_507;
 /// Maximum number of segments per call since Linux 6.9 (UDP_MAX_SEGMENTS).
@@ -49,6 +51,22 @@ pub fn is_no_offload(error: &io::Error) -> bool {
 /// Returns the number of datagrams of `payload_bytes` that fit one call: at least 1, and 1 if they are empty.
 pub fn that_fit(payload_bytes: usize) -> usize {
     MOST_BYTES.checked_div(payload_bytes).unwrap_or(1).max(1)
+}
+
+/// Returns the number of datagrams of each call of a sender, and has the kernel cut its trains. 1: no trains.
+///
+/// # Errors
+/// Fails as [`most_segments`] and [`cut`] do.
+pub fn begin_trains(options: &IoOptions, endpoint: &Endpoint) -> io::Result<usize> {
+    let bytes = options.payload_bytes;
+    let count = match endpoint.peer {
+        Some(peer) if options.direction.sends() => most_segments(bytes, peer)?.min(options.train),
+        _ => 1,
+    };
+    if count > 1 {
+        cut(&endpoint.socket, bytes)?;
+    }
+    Ok(count)
 }
 
 /// Returns the maximum number of datagrams of `payload_bytes` per call: limited by the bytes that fit and by this

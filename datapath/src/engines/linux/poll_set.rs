@@ -4,6 +4,8 @@ use std::io;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
+use nix::errno::Errno;
+
 use crate::engines::readiness::Interest;
 
 /// Sockets to wait for together. The owner of the set keeps them open: a closed one would count as ready
@@ -42,11 +44,7 @@ impl PollSet {
         // SAFETY: the kernel reads and writes `count` entries (poll(2)), which is their number. Descriptors are only
         // numbers to it.
         let outcome = unsafe { libc::poll(self.0.as_mut_ptr(), count, NO_TIMEOUT) };
-        if outcome == -1 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(())
-        }
+        Ok(Errno::result(outcome).map(drop)?)
     }
 
     /// Returns the indices of the sockets that the last wait found ready.

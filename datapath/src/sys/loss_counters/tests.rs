@@ -19,7 +19,9 @@ fn growth(counters: &[(&str, u64)], reasons: &[(&str, u64)]) -> LossCounters {
 
 fn named(growth: &LossCounters) -> Vec<(&str, u64)> {
     let losses = growth.losses().into_iter();
-    losses.map(|loss| (loss.place.what, loss.packets)).collect()
+    losses
+        .map(|loss| (loss.place.what.as_str(), loss.packets))
+        .collect()
 }
 
 #[test]
@@ -76,7 +78,7 @@ fn drops_of_the_machine_are_of_this_namespace_only_as_far_as_its_packets_did_not
     let source = "refused source address";
     let firewall = "firewall (NETFILTER_DROP)";
     let unsure = lost(250);
-    assert_eq!(named(&unsure), [(IP_WITHOUT_END.what, 250)]);
+    assert_eq!(named(&unsure), [(IP_WITHOUT_END.what.as_str(), 250)]);
     let by = &unsure.losses()[0].by;
     let martians = (
         "rt_cache in_martian_src of the whole machine".to_owned(),
@@ -133,8 +135,8 @@ fn counters_that_are_read_one_after_the_other_make_no_place() {
 #[test]
 fn drops_of_a_firewall_are_not_taken_for_what_another_network_namespace_counted_meanwhile() {
     for (martians, expected) in [
-        (23_296, IP_WITHOUT_END.what),
-        (400, IP_WITHOUT_END.what),
+        (23_296, IP_WITHOUT_END.what.as_str()),
+        (400, IP_WITHOUT_END.what.as_str()),
         (918, "refused source address"),
     ] {
         let counters = [
@@ -186,7 +188,7 @@ fn a_limit_of_memory_that_no_datagram_fits_in_is_no_missing_fragment() {
     ];
     let lost = growth(&counters, &[]);
     assert_eq!(named(&lost), [("no memory for fragments", 8112)]);
-    let next = lost.losses()[0].place.next;
+    let next = &lost.losses()[0].place.next;
     let (raise, others) = next.split_once("; else: ").expect("a condition");
     assert!(
         raise.contains("-w net.ipv4.ipfrag_high_thresh=4194304"),
@@ -198,7 +200,7 @@ fn a_limit_of_memory_that_no_datagram_fits_in_is_no_missing_fragment() {
 #[test]
 fn what_came_to_ip_and_has_no_end_is_said_unless_a_reason_names_it() {
     let counters = [("IpInReceives", 500), ("IpInDelivers", 300)];
-    let unnamed = [(IP_WITHOUT_END.what, 200)];
+    let unnamed = [(IP_WITHOUT_END.what.as_str(), 200)];
     assert_eq!(named(&growth(&counters, &[])), unnamed);
     let by_reason = growth(&counters, &[("NETFILTER_DROP", 195)]);
     assert_eq!(named(&by_reason), [("firewall (NETFILTER_DROP)", 195)]);
@@ -207,7 +209,7 @@ fn what_came_to_ip_and_has_no_end_is_said_unless_a_reason_names_it() {
 #[test]
 fn a_place_without_counter_and_reason_is_unseen() {
     let seen = growth(&[("UdpNoPorts", 0)], &[("NETFILTER_DROP", 0)]);
-    let unseen: Vec<&str> = seen.unseen().map(|place| place.what).collect();
+    let unseen: Vec<&str> = seen.unseen().map(|place| place.what.as_str()).collect();
     assert!(unseen.contains(&"security module"), "{unseen:?}");
     for place in [
         "closed UDP ports",

@@ -171,8 +171,8 @@ impl PathReader {
         for lower in self.below.iter().filter(|lower| !lower.is_added) {
             kernels.extend(link::read(&mut self.route, lower.index));
         }
-        for (name, value) in kernels.iter().flat_map(|link| link.statistics.losses()) {
-            *named.entry(name.to_owned()).or_default() += value;
+        for (name, value) in kernels.iter().flat_map(|link| &link.statistics.losses) {
+            *named.entry((*name).to_owned()).or_default() += value;
         }
         Ok(named)
     }
@@ -273,21 +273,6 @@ impl PathCounters {
         let before_ip = Some(before_ip).filter(|&frames| frames > NOT_IP);
         let within_ip = self.ip_in_packets.saturating_sub(self.ip_in_ended);
         (before_ip.unwrap_or(0) + within_ip).max(self.filter_drops)
-    }
-
-    /// Returns the packets lost on the way out of this host, in a difference.
-    pub fn out_drops(&self) -> u64 {
-        self.qdisc_drops + self.nic_out_drops
-    }
-
-    /// Returns the packets lost on the way in, in a difference.
-    pub fn in_drops(&self) -> u64 {
-        let below_udp = self.filter_drops + self.nic_in_drops + self.backlog_drops;
-        below_udp + self.ip_in_discards + self.in_udp()
-    }
-
-    fn in_udp(&self) -> u64 {
-        self.udp_no_ports + self.udp_in_errors + self.udp_rcvbuf_errors
     }
 }
 

@@ -27,7 +27,7 @@ pub enum Way {
 /// Others may be: `rbuf_err_cnt` of bcmgenet, which no manual defines, and `Rx Fragment Errors` of lan78xx, which its
 /// sibling lan743x does not add to its errors.
 pub fn way(driver: Option<&str>, name: &str) -> Option<Way> {
-    let is_like = |patterns: &[&str]| patterns.iter().any(|pattern| is_named(name, pattern));
+    let is_like = |patterns: &[String]| patterns.iter().any(|pattern| is_named(name, pattern));
     let has = |family: &Family| driver.is_none_or(|driver| family.has(driver));
     if driver.is_none() && name == WIFI_TX_FAILED {
         return Some(Way::Out);
@@ -36,10 +36,10 @@ pub fn way(driver: Option<&str>, name: &str) -> Option<Way> {
         .iter()
         .filter(|family| has(family))
         .find_map(|family| {
-            if is_like(family.into) {
+            if is_like(&family.into) {
                 Some(Way::In)
             } else {
-                is_like(family.out).then_some(Way::Out)
+                is_like(&family.out).then_some(Way::Out)
             }
         })
 }
@@ -48,7 +48,7 @@ pub fn way(driver: Option<&str>, name: &str) -> Option<Way> {
 /// `None`: its counters are not known here.
 pub fn family(driver: &str) -> Option<&'static str> {
     let known = FAMILIES.iter().find(|family| family.has(driver))?;
-    known.drivers.first().copied()
+    known.drivers.first().map(String::as_str)
 }
 
 /// Returns the sums of lost packets in the counters of a driver, by their names: in and out.
@@ -77,8 +77,8 @@ pub fn drops<'a>(counters: impl IntoIterator<Item = (&'a String, &'a u64)>) -> (
 /// Returns all known counters of lost packets, each with a driver that has it. `#` stands for a number.
 pub fn loss_counters() -> impl Iterator<Item = (&'static str, &'static str)> {
     FAMILIES.iter().flat_map(|family| {
-        let names = family.into.iter().chain(family.out);
-        names.map(|name| (family.drivers[0], *name))
+        let names = family.into.iter().chain(&family.out);
+        names.map(|name| (family.drivers[0].as_str(), name.as_str()))
     })
 }
 
@@ -109,14 +109,14 @@ mod tests {
 
     #[test]
     fn no_name_is_of_both_ways() {
-        let all = |names: fn(&Family) -> &[&str]| -> Vec<&str> {
+        let all = |names: fn(&Family) -> &[String]| -> Vec<&str> {
             FAMILIES
                 .iter()
-                .flat_map(|family| names(family).to_vec())
+                .flat_map(|family| names(family).iter().map(String::as_str))
                 .collect()
         };
-        let out = all(|family| family.out);
-        for name in all(|family| family.into) {
+        let out = all(|family| &family.out);
+        for name in all(|family| &family.into) {
             assert!(!out.contains(&name), "{name}");
         }
     }

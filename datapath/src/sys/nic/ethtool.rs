@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use libc::{Ioctl, c_void};
+use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
 /// Socket for requests to the driver of one interface, in the network namespace of the thread that opened it.
@@ -199,10 +200,7 @@ impl Ethtool {
         // in a NUL. Its `data` is valid during the call, and long enough, as the caller promises. Any bits are valid
         // numbers.
         let done = unsafe { libc::ioctl(self.socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
-        if done == -1 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(())
+        Ok(Errno::result(done).map(drop)?)
     }
 }
 

@@ -43,6 +43,8 @@ pub struct Link {
     pub kind: Option<String>,
     /// Largest packet that it takes, in bytes.
     pub mtu: Option<u32>,
+    /// The most segments of a packet that it takes.
+    pub gso_max_segs: Option<u32>,
     /// An XDP program is loaded that the kernel runs instead of the driver ("generic").
     pub has_generic_xdp: bool,
 }
@@ -68,6 +70,7 @@ const IFLA_STATS64: u16 = 23;
 const IFLA_NUM_TX_QUEUES: u16 = 31;
 const IFLA_NUM_RX_QUEUES: u16 = 32;
 const IFLA_CARRIER_CHANGES: u16 = 35;
+pub(in crate::sys) const IFLA_GSO_MAX_SEGS: u16 = 40;
 const IFLA_XDP: u16 = 43;
 const IFLA_LINK_NETNSID: u16 = 37;
 const IFLA_INFO_KIND: u16 = 1;
@@ -79,7 +82,7 @@ const IFF_UP: u32 = 1;
 const LINK_BYTES: usize = 16;
 
 /// Reads an interface by its number.
-pub(super) fn read(route: &mut Netlink, index: u32) -> io::Result<Link> {
+pub(in crate::sys) fn read(route: &mut Netlink, index: u32) -> io::Result<Link> {
     let mut body = [0; LINK_BYTES];
     body[4..8].copy_from_slice(&index.to_ne_bytes());
     let mut link = Link::default();
@@ -160,6 +163,7 @@ pub(super) fn parse(message: &[u8]) -> Link {
             IFLA_NUM_TX_QUEUES => link.tx_queues = read_u32(value, 0),
             IFLA_NUM_RX_QUEUES => link.rx_queues = read_u32(value, 0),
             IFLA_CARRIER_CHANGES => link.carrier_changes = read_u32(value, 0),
+            IFLA_GSO_MAX_SEGS => link.gso_max_segs = read_u32(value, 0),
             IFLA_XDP => {
                 let is_generic = |(kind, value): (u16, &[u8])| {
                     kind == IFLA_XDP_ATTACHED && value.first() == Some(&XDP_ATTACHED_SKB)

@@ -24,6 +24,7 @@ pub use self::counters::{NOT_IP, PathCounters, PathReader, named_since};
 pub use self::driver::{Way, drops as driver_drops, family, is_named, loss_counters, way};
 pub use self::ethtool::Ethtool;
 pub use self::link::{Below, Link, below, index, links, with_those_below};
+pub(super) use self::link::{IFLA_GSO_MAX_SEGS, read};
 pub use self::link_statistics::LinkStatistics;
 pub use self::link_watch::LinkWatch;
 pub use self::qdisc::{Qdisc, TokenBucket, filter_drops, out_drops as qdisc_drops};

@@ -7,26 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::sys::netlink::{Netlink, Scope, attributes, read_u32, read_u64, text};
 
 /// A queueing discipline of an interface, and its counters since it was made.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Qdisc {
     /// Name, such as `fq_codel`.
     pub kind: String,
-    /// Number, which tc(8) writes in hexadecimal: major and minor, 16 bits each.
-    pub handle: u32,
     /// Number of the class that contains it.
     pub parent: u32,
-    /// Bytes that left it.
-    pub bytes: u64,
-    /// Packets that left it. A GSO train counts as the packets that it will become.
-    pub packets: u64,
     /// Packets dropped. A GSO train counts once, unless the qdisc segments it first (`tbf_segment`).
     pub drops: u32,
-    /// Times that it held packets back to keep a rate.
-    pub overlimits: u32,
-    /// Times that the driver gave a packet back.
-    pub requeues: u32,
-    /// Bytes that wait in it.
-    pub backlog_bytes: u32,
     /// Packets that wait in it.
     pub queued_packets: u32,
     /// Capacity of its token bucket, if it is one (`tbf`).
@@ -113,12 +101,8 @@ const TC_BYTES: usize = 20;
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
 const TCA_STATS2: u16 = 7;
-/// Attributes within TCA_STATS2 (linux/gen_stats.h).
-const TCA_STATS_BASIC: u16 = 1;
+/// Attribute within TCA_STATS2 (linux/gen_stats.h).
 const TCA_STATS_QUEUE: u16 = 3;
-/// Packets in 64 bits, since Linux 5.5. The packets in TCA_STATS_BASIC have 32 bits.
-const TCA_STATS_PKT64: u16 = 8;
-
 /// Reads the queueing disciplines of the interface with this number, parents before children.
 ///
 /// Reads the table of all interfaces: a request for a single one may notify everybody who listens (`qdisc_notify`).
@@ -134,7 +118,6 @@ pub(super) fn read(route: &mut Netlink, index: u32) -> io::Result<Vec<Qdisc>> {
 
 fn parse(message: &[u8]) -> Option<Qdisc> {
     let mut qdisc = Qdisc {
-        handle: read_u32(message, 8)?,
         parent: read_u32(message, 12)?,
         ..Qdisc::default()
     };
@@ -143,7 +126,12 @@ fn parse(message: &[u8]) -> Option<Qdisc> {
         match kind {
             TCA_KIND => qdisc.kind = text(value),
             TCA_OPTIONS => options = value,
-            TCA_STATS2 => statistics(&mut qdisc, value),
+            TCA_STATS2 => {
+                let queue = attributes(value).find(|(kind, _)| *kind == TCA_STATS_QUEUE);
+                let number = |index: usize| read_u32(queue?.1, 4 * index);
+                qdisc.queued_packets = number(0).unwrap_or(0);
+                qdisc.drops = number(2).unwrap_or(0);
+            }
             _ => {}
         }
     }
@@ -151,27 +139,4 @@ fn parse(message: &[u8]) -> Option<Qdisc> {
         qdisc.token_bucket = TokenBucket::parse(options);
     }
     Some(qdisc)
-}
-
-fn statistics(qdisc: &mut Qdisc, bytes: &[u8]) {
-    let mut all_packets = None;
-    for (kind, value) in attributes(bytes) {
-        let number = |index: usize| read_u32(value, 4 * index).unwrap_or(0);
-        match kind {
-            TCA_STATS_BASIC => {
-                qdisc.bytes = read_u64(value, 0).unwrap_or(0);
-                qdisc.packets = number(2).into();
-            }
-            TCA_STATS_QUEUE => {
-                qdisc.queued_packets = number(0);
-                qdisc.backlog_bytes = number(1);
-                qdisc.drops = number(2);
-                qdisc.requeues = number(3);
-                qdisc.overlimits = number(4);
-            }
-            TCA_STATS_PKT64 => all_packets = read_u64(value, 0),
-            _ => {}
-        }
-    }
-    qdisc.packets = all_packets.unwrap_or(qdisc.packets);
 }

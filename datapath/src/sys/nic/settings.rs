@@ -74,21 +74,8 @@ pub struct LinkModes {
 impl Eee {
     /// Parses `struct ethtool_eee` (linux/ethtool.h). `None`: no mode is supported. The driver then knows nothing about
     /// it, and `ethtool --show-eee` prints "not supported". It may be active all the same (raspberrypi/linux #6065).
-    fn answered(answer: &[u32]) -> Option<Self> {
-        let [
-            _,
-            supported,
-            _,
-            _,
-            active,
-            enabled,
-            sleeps,
-            sleeps_after_us,
-            ..,
-        ] = *answer
-        else {
-            return None;
-        };
+    fn answered(answer: &[u32; 8]) -> Option<Self> {
+        let [_, supported, _, _, active, enabled, sleeps, sleeps_after_us] = *answer;
         (supported != 0 || active != 0).then_some(Self {
             is_active: active != 0,
             is_enabled: enabled != 0,
@@ -135,7 +122,7 @@ impl Ethtool {
 
     /// Reads the state of Energy-efficient Ethernet. `None`: the driver does not tell, or cannot do it.
     pub fn eee(&self) -> Option<Eee> {
-        Eee::answered(&self.ask(Query::Eee).ok()?)
+        Eee::answered(self.ask(Query::Eee).ok()?.first_chunk()?)
     }
 
     /// Reads the state of flow control. `None`: the driver does not tell, or cannot do it.

@@ -70,6 +70,15 @@ impl PowerMeter {
         meters.into_iter().min_by_key(|meter| meter.rank)
     }
 
+    /// Returns a meter of these channels. `None`: there are none.
+    fn of(name: String, channels: Vec<Channel>, rank: u8) -> Option<Self> {
+        (!channels.is_empty()).then_some(Self {
+            name,
+            channels,
+            rank,
+        })
+    }
+
     /// Returns the power now, in microwatts. `None`: the meter counts energy, or cannot be read.
     pub fn now_uw(&self, root: &Root) -> Option<u64> {
         match self.read(root)? {
@@ -134,24 +143,17 @@ fn hwmon(root: &Root) -> Vec<PowerMeter> {
                 continue;
             }
             let place = label.unwrap_or_else(|| format!("channel {number}"));
-            meters.push(PowerMeter {
-                name: format!("{place} ({driver})"),
-                channels: vec![channel],
-                rank: match () {
-                    () if is_board => rank::BOARD,
-                    () if place.to_lowercase().contains("cpu") => rank::CPU,
-                    () => rank::UNNAMED,
-                },
-            });
+            let rank = match () {
+                () if is_board => rank::BOARD,
+                () if place.to_lowercase().contains("cpu") => rank::CPU,
+                () => rank::UNNAMED,
+            };
+            let name = format!("{place} ({driver})");
+            meters.extend(PowerMeter::of(name, vec![channel], rank));
         }
     }
-    if !rails.is_empty() {
-        meters.push(PowerMeter {
-            name: format!("sum of {} rails (ina3221)", rails.len()),
-            channels: rails,
-            rank: rank::RAILS,
-        });
-    }
+    let name = format!("sum of {} rails (ina3221)", rails.len());
+    meters.extend(PowerMeter::of(name, rails, rank::RAILS));
     meters
 }
 
@@ -209,22 +211,14 @@ fn powercap(root: &Root) -> Vec<PowerMeter> {
         };
         // intel-rapl-mmio shows the same packages again.
         if name == "psys" {
-            meters.push(PowerMeter {
-                name: "psys (powercap)".to_owned(),
-                channels: vec![channel],
-                rank: rank::BOARD,
-            });
+            let name = "psys (powercap)".to_owned();
+            meters.extend(PowerMeter::of(name, vec![channel], rank::BOARD));
         } else if name.starts_with("package") && !zone.contains("mmio") {
             packages.push(channel);
         }
     }
-    if !packages.is_empty() {
-        meters.push(PowerMeter {
-            name: "CPU package (powercap)".to_owned(),
-            channels: packages,
-            rank: rank::CPU,
-        });
-    }
+    let name = "CPU package (powercap)".to_owned();
+    meters.extend(PowerMeter::of(name, packages, rank::CPU));
     meters
 }
 
@@ -246,11 +240,12 @@ fn battery(root: &Root) -> Vec<PowerMeter> {
                 divisor: 1_000_000,
             }
         };
-        discharges.then(|| PowerMeter {
-            name: format!("{name} (power_supply)"),
-            channels: vec![channel],
-            rank: rank::BATTERY,
-        })
+        let channels = if discharges {
+            vec![channel]
+        } else {
+            Vec::new()
+        };
+        PowerMeter::of(format!("{name} (power_supply)"), channels, rank::BATTERY)
     };
     root.names(class, "")
         .into_iter()

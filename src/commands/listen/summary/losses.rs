@@ -46,7 +46,7 @@ pub(super) fn places(outcome: &Outcome) -> String {
     lines.extend(links.map(|(what, next)| format!("{what}: {next}")));
     let causes = losses::causes(&outcome.seen, &outcome.dropping);
     for cause in causes.iter().filter(|cause| !cause.is_full()) {
-        let what = cause.place.map_or("no counter says why", |it| it.what);
+        let what = cause.place.map_or("no counter says why", |it| &it.what);
         lines.push(format!("at the socket: {what}, {}", cause.datagrams()));
     }
     let before = losses::elsewhere(&outcome.seen, &causes);

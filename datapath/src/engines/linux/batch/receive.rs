@@ -9,6 +9,7 @@ use libc::{c_void, iovec, mmsghdr};
 
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount, ControlMemory, IoOptions, NoControls, ReadControls};
+use crate::engines::linux::ReceiveMany;
 use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::sys::messages;
 use crate::sys::source_address::Source;
@@ -97,36 +98,6 @@ impl<R: ReadControls> ReceiveBatch<R> {
         }
     }
 
-    /// Waits for one datagram and takes all others that are there, in one call.
-    ///
-    /// `msg_namelen` is not reset between calls: all addresses of a socket are of one family, so of one length.
-    ///
-    /// # Errors
-    /// Returns the error of the system call if no datagram was received.
-    #[inline]
-    pub fn receive<C: Check>(
-        &mut self,
-        socket: &UdpSocket,
-        check: &mut C,
-    ) -> io::Result<BatchCount> {
-        #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
-        // SAFETY: the count is that of the headers. They point to memory that `self` owns, that does not move and
-        // that has the stated lengths; any bytes are valid there (recvmmsg(2)).
-        let received = unsafe {
-            let (headers, count) = (self.headers.at(0), self.headers.len());
-            messages::receive_many(socket, headers, count, libc::MSG_WAITFORONE)
-        }?;
-        Ok(self.check_and_count(received, check))
-    }
-
-    /// Tells whether all control messages are as they were sent: see [`ReadControls::verdict`].
-    ///
-    /// # Errors
-    /// Fails if one was missing, cut off or wrong.
-    pub fn check_controls(&self) -> io::Result<()> {
-        self.reader.verdict()
-    }
-
     /// Checks and counts the datagrams in the first `received` buffers.
     #[inline]
     fn check_and_count<C: Check>(&mut self, received: usize, check: &mut C) -> BatchCount {
@@ -159,6 +130,27 @@ impl<R: ReadControls> ReceiveBatch<R> {
             self.reader.read(header.msg_flags, &memory.0[..length]);
             header.msg_controllen = ControlMemory::BYTES as _;
         }
+    }
+}
+
+impl<R: ReadControls> ReceiveMany for ReceiveBatch<R> {
+    /// Waits for one datagram and takes all others that are there, in one call.
+    ///
+    /// `msg_namelen` is not reset between calls: all addresses of a socket are of one family, so of one length.
+    #[inline]
+    fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount> {
+        #[expect(unsafe_code, reason = "the call takes an array of raw headers")]
+        // SAFETY: the count is that of the headers. They point to memory that `self` owns, that does not move and
+        // that has the stated lengths; any bytes are valid there (recvmmsg(2)).
+        let received = unsafe {
+            let (headers, count) = (self.headers.at(0), self.headers.len());
+            messages::receive_many(socket, headers, count, libc::MSG_WAITFORONE)
+        }?;
+        Ok(self.check_and_count(received, check))
+    }
+
+    fn check_controls(&self) -> io::Result<()> {
+        self.reader.verdict()
     }
 }
 

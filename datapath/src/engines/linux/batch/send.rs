@@ -7,7 +7,7 @@ use libc::{c_void, iovec, mmsghdr, msghdr};
 use socket2::{SockAddr, SockAddrStorage, SockRef};
 
 use crate::engine::payload::Fill;
-use crate::engine::{Addressing, BatchCount, BatchOutcome, Endpoint, IoOptions, ReadControls};
+use crate::engine::{Addressing, BatchCount, BatchOutcome, Endpoint, IoOptions};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::sys::{messages, socket_queues};
 
@@ -49,11 +49,7 @@ impl SendBatch {
             count,
             peer,
         );
-        if A::Controls::READS {
-            let controls = options.controls.outgoing(&endpoint.socket)?;
-            return Ok(batch.with_controls(controls));
-        }
-        Ok(batch)
+        Ok(batch.with_controls(options.sent_controls::<A>(&endpoint.socket)?))
     }
 
     /// Creates `count` datagrams of `bytes_each` bytes, to `peer` or, if `None`, to the peer of a connected socket.

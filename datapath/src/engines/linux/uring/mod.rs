@@ -19,8 +19,40 @@ use nix::sys::resource::{Resource, getrlimit};
 
 pub use self::receive::ReceiveRing;
 pub use self::send::SendRing;
-pub use self::zero_copy::{ZeroCopySendRing, probe as probe_zero_copy};
-use crate::engine::{BatchOutcome, Endpoint};
+pub use self::zero_copy::ZeroCopySendRing;
+use crate::engine::payload::Fill;
+use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions, Remark};
+
+/// A ring that sends.
+pub trait Outgoing: Send + Sized + 'static {
+    /// True if the kernel reads datagrams from the program's memory, without a copy.
+    const IS_ZERO_COPY: bool;
+
+    /// Creates a ring over these endpoints.
+    ///
+    /// # Errors
+    /// Fails if the kernel gives no ring, or locks no memory.
+    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self>;
+
+    /// Sends a batch and waits until the kernel has taken all of it.
+    ///
+    /// # Errors
+    /// Returns the error of the ring. Fails with `Interrupted` if a signal came before the first datagram was sent.
+    fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome>;
+
+    /// Returns a remark on the run.
+    fn remark(&self) -> Remark {
+        None
+    }
+
+    /// Checks that this machine has such rings.
+    ///
+    /// # Errors
+    /// Returns the reason why it does not.
+    fn probe() -> Result<(), String> {
+        probe()
+    }
+}
 
 /// Checks that io_uring works on this machine, with all needed features.
 ///

@@ -5,7 +5,7 @@ use std::io;
 use io_uring::types::Fixed;
 use io_uring::{IoUring, opcode, squeue};
 
-use super::{cancel_all, complete, register, ring};
+use super::{Outgoing, cancel_all, complete, register, ring};
 use crate::engine::payload::Fill;
 use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions, PerEndpoint};
 use crate::engines::linux::batch::SendBatch;
@@ -16,28 +16,27 @@ pub struct SendRing {
     ring: IoUring,
     /// Requests in progress: submitted, and not yet seen to complete.
     under_way: usize,
-    endpoints: PerEndpoint<Outgoing>,
+    endpoints: PerEndpoint<Batch>,
 }
 
 /// The requests of one call over one endpoint.
-struct Outgoing {
+struct Batch {
     /// Send requests, one for each datagram of the batch.
     requests: Box<[squeue::Entry]>,
     batch: SendBatch,
 }
 
-impl SendRing {
+impl Outgoing for SendRing {
+    const IS_ZERO_COPY: bool = false;
+
     /// Creates a ring. Each call sends a batch over an endpoint.
-    ///
-    /// # Errors
-    /// Fails if the kernel gives no ring.
-    pub fn new<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
+    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
         let ring = ring(options.batch, options.batch)?;
         register(&ring, endpoints)?;
         let batch = |endpoint| SendBatch::from_options::<A>(options, endpoint);
         let outgoing = (0..)
             .zip(endpoints)
-            .map(|(n, endpoint)| Outgoing::new(n, batch(endpoint)?));
+            .map(|(n, endpoint)| Batch::new(n, batch(endpoint)?));
         Ok(Self {
             ring,
             under_way: 0,
@@ -45,19 +44,17 @@ impl SendRing {
         })
     }
 
-    /// Sends a batch and waits until the kernel has taken all of it.
-    ///
-    /// # Errors
-    /// Returns the error of the ring. Fails with `Interrupted` if a signal came before the first datagram was sent.
     #[inline]
-    pub fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome> {
+    fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome> {
         if self.under_way == 0 {
             self.endpoints[endpoint].batch.prepare(fill);
             self.push(endpoint)?;
         }
         complete(&mut self.ring, &mut self.under_way, |_| true)
     }
+}
 
+impl SendRing {
     #[inline]
     fn push(&mut self, endpoint: usize) -> io::Result<()> {
         let requests = &self.endpoints[endpoint].requests;
@@ -71,7 +68,7 @@ impl SendRing {
     }
 }
 
-impl Outgoing {
+impl Batch {
     fn new(endpoint: u32, batch: SendBatch) -> io::Result<Self> {
         let length = u32::try_from(batch.bytes_each()).map_err(io::Error::other)?;
         let (socket, needs_message) = (Fixed(endpoint), batch.needs_message());
@@ -121,7 +118,7 @@ mod tests {
             batch: BATCH,
             ..IoOptions::of(Vec::new(), Direction::Sends, 300)
         };
-        SendRing::new::<A>(&[endpoint], &options).expect("a ring")
+        SendRing::open::<A>(&[endpoint], &options).expect("a ring")
     }
 
     /// Returns a ring whose sends block, and the receiving socket. UDP sends over loopback do not block; a Unix

@@ -5,7 +5,6 @@ mod notifications;
 
 use std::io;
 use std::mem;
-use std::net::UdpSocket;
 use std::slice;
 use std::time::Instant;
 
@@ -15,10 +14,13 @@ use libc::{iovec, sockaddr};
 use socket2::{SockAddr, SockAddrStorage};
 
 use self::notifications::{Batches, Place};
-use super::{cancel_all, complete, locked_memory, register, ring};
+use super::{Outgoing, cancel_all, complete, locked_memory, register, ring};
 use crate::engine::payload::{Fill, NoFill};
-use crate::engine::{Addressing, BatchOutcome, Direction, Endpoint, IoOptions, Unconnected};
+use crate::engine::{
+    Addressing, BatchOutcome, Direction, Endpoint, IoOptions, Remark, Unconnected,
+};
 use crate::engines::linux::fixed_buffer::FixedBuffer;
+use crate::engines::linux::loopback_socket;
 use crate::engines::linux::zero_copy::{
     Completed, MOST_BUFFERS, MOST_BYTES, PAGE_BYTES, PATIENCE, stride,
 };
@@ -53,12 +55,14 @@ pub struct ZeroCopySendRing {
     _peer: FixedBuffer<SockAddrStorage>,
 }
 
-impl ZeroCopySendRing {
+impl Outgoing for ZeroCopySendRing {
+    const IS_ZERO_COPY: bool = true;
+
     /// Creates a ring over one endpoint, with memory that the kernel locks.
-    ///
-    /// # Errors
-    /// Fails if the kernel gives no ring, or locks no memory.
-    pub fn new<A: Addressing>(endpoint: &Endpoint, options: &IoOptions) -> io::Result<Self> {
+    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
+        let [endpoint] = endpoints else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
         let (count, payload) = (options.batch, options.payload());
         // What differs is filled as a whole, and so lies one after the other.
         let (stride, filled) = if options.own_payloads {
@@ -74,7 +78,7 @@ impl ZeroCopySendRing {
         let memory = FixedBuffer::new(vec![content; bytes + PAGE_BYTES]);
         let start = memory.at(0).align_offset(PAGE_BYTES).min(PAGE_BYTES);
         let ring = ring(count, 2 * batches * count)?;
-        register(&ring, slice::from_ref(endpoint))?;
+        register(&ring, endpoints)?;
         lock(&ring, &memory, start, bytes)?;
         let peer = SockAddr::from(endpoint.peer_or_unspecified());
         let peer_bytes = if A::CONNECTED { 0 } else { peer.len() };
@@ -116,11 +120,8 @@ impl ZeroCopySendRing {
 
     /// Fills the next batch, sends it, and waits until the kernel has taken all of it. Waits for its
     /// notifications before, if the kernel still reads it.
-    ///
-    /// # Errors
-    /// Returns the error of the ring. Fails with `Interrupted` if a signal came before the first datagram was sent.
     #[inline]
-    pub fn send(&mut self, fill: &impl Fill) -> io::Result<BatchOutcome> {
+    fn send(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchOutcome> {
         if self.under_way == 0 {
             while self.batches.in_use[self.next] > 0 {
                 self.wait()?;
@@ -134,6 +135,16 @@ impl ZeroCopySendRing {
         })
     }
 
+    fn remark(&self) -> Remark {
+        self.completed().remark()
+    }
+
+    fn probe() -> Result<(), String> {
+        probe()
+    }
+}
+
+impl ZeroCopySendRing {
     /// Returns the counts of all notifications that were read.
     pub fn completed(&self) -> Completed {
         self.batches.completed
@@ -226,18 +237,17 @@ fn lock(ring: &IoUring, memory: &FixedBuffer<u8>, start: usize, bytes: usize) ->
 ///
 /// # Errors
 /// Returns the reason why it does not.
-pub fn probe() -> Result<(), String> {
+fn probe() -> Result<(), String> {
     super::probe()?;
     completes().map_err(|error| format!("no zero copy of io_uring (Linux 6.2): {error}"))
 }
 
 fn completes() -> io::Result<()> {
-    let bind = || UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
-    let (socket, receiver) = (bind()?, bind()?);
+    let (socket, receiver) = (loopback_socket()?, loopback_socket()?);
     let endpoint = Endpoint::of(socket, Some(receiver.local_addr()?));
     let options = IoOptions::of(Vec::new(), Direction::Sends, 64);
-    let mut ring = ZeroCopySendRing::new::<Unconnected>(&endpoint, &options)?;
-    let sent = ring.send(&NoFill)?;
+    let mut ring = ZeroCopySendRing::open::<Unconnected>(&[endpoint], &options)?;
+    let sent = ring.send(0, &NoFill)?;
     if sent.failed > 0 {
         Err(io::Error::from_raw_os_error(sent.errno))
     } else if ring.settle() {

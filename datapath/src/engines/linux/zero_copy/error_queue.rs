@@ -2,14 +2,13 @@
 
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 
-use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 
 use super::Completed;
+use crate::sys::error_queue::ErrorQueueMemory;
 
 /// `SO_EE_ORIGIN_ZEROCOPY` (include/uapi/linux/errqueue.h): distinguishes completions from errors in their queue.
 const ORIGIN_ZEROCOPY: u8 = 5;
@@ -26,19 +25,10 @@ pub(super) enum Message {
 }
 
 /// Memory for messages of the queue, and the counts of those read.
+#[derive(Default)]
 pub(super) struct ErrorQueue {
-    controls: Vec<u8>,
+    memory: ErrorQueueMemory,
     completed: Completed,
-}
-
-impl Default for ErrorQueue {
-    fn default() -> Self {
-        Self {
-            // A message includes the address of an error: room for either family.
-            controls: cmsg_space!(libc::sock_extended_err, libc::sockaddr_in6),
-            completed: Completed::default(),
-        }
-    }
 }
 
 impl ErrorQueue {
@@ -53,19 +43,11 @@ impl ErrorQueue {
     /// # Errors
     /// Returns the error of recvmsg(2).
     pub(super) fn read(&mut self, socket: &UdpSocket) -> io::Result<Option<Message>> {
-        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
-        let controls = Some(&mut self.controls[..]);
-        let message = match recvmsg::<()>(socket.as_raw_fd(), &mut [], controls, flags) {
-            Ok(message) => message,
+        let error = match self.memory.read(socket) {
+            Ok(message) => message.error,
             Err(Errno::EAGAIN) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         };
-        let error = message.cmsgs()?.find_map(|control| match control {
-            ControlMessageOwned::Ipv4RecvErr(it, _) | ControlMessageOwned::Ipv6RecvErr(it, _) => {
-                Some(it)
-            }
-            _ => None,
-        });
         let completion = error.filter(|it| it.ee_origin == ORIGIN_ZEROCOPY);
         Ok(Some(completion.map_or(Message::Other, |it| {
             self.count(it.ee_info, it.ee_data, it.ee_code)

@@ -18,7 +18,7 @@ use self::error_queue::{ErrorQueue, Message};
 use crate::engine::ReadControls;
 use crate::engine::payload::Fill;
 use crate::engines::linux::message::send_message;
-use crate::sys::switch::switch_on;
+use crate::sys::switch;
 
 /// `SO_ZEROCOPY` (include/uapi/asm-generic/socket.h), which libc lacks.
 const SO_ZEROCOPY: libc::c_int = 60;
@@ -38,7 +38,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 /// # Errors
 /// Fails before Linux 5.0.
 pub fn allow(socket: &impl AsFd) -> io::Result<()> {
-    switch_on(socket, libc::SOL_SOCKET, SO_ZEROCOPY)
+    switch::set(socket, libc::SOL_SOCKET, SO_ZEROCOPY, &1_i32)
 }
 
 /// Returns the distance of buffers for `bytes` bytes each. A buffer starts a page or does not cross one, so that it
@@ -75,11 +75,16 @@ pub struct ZeroCopyRing {
 
 impl ZeroCopyRing {
     /// Creates buffers for calls of `payload.len()` bytes to `peer` or, if `None`, over a connected socket. Each is
-    /// filled with `payload`.
+    /// filled with `payload`. `controls`: the bytes of the control messages of each call.
     ///
     /// # Errors
     /// Fails before Linux 5.0.
-    pub fn new(socket: UdpSocket, payload: &[u8], peer: Option<SocketAddr>) -> io::Result<Self> {
+    pub fn new(
+        socket: UdpSocket,
+        payload: &[u8],
+        peer: Option<SocketAddr>,
+        controls: Vec<u8>,
+    ) -> io::Result<Self> {
         allow(&socket)?;
         let stride = stride(payload.len());
         let fit = (MOST_BYTES / stride + 1).next_power_of_two() / 2;
@@ -92,7 +97,7 @@ impl ZeroCopyRing {
         Ok(Self {
             socket,
             peer: peer.map(SockAddr::from),
-            controls: Vec::new(),
+            controls,
             memory,
             start,
             stride,
@@ -102,13 +107,6 @@ impl ZeroCopyRing {
             until_read: 1,
             queue: ErrorQueue::default(),
         })
-    }
-
-    /// Sets the bytes of the control messages, for calls of [`ZeroCopyRing::send`] with control messages.
-    #[must_use]
-    pub fn with_controls(mut self, controls: Vec<u8>) -> Self {
-        self.controls = controls;
-        self
     }
 
     /// Returns the socket.

@@ -11,7 +11,7 @@ fn ring_to_receiver(bytes: usize) -> Option<(ZeroCopyRing, UdpSocket)> {
     let (socket, receiver) = (bind(), bind());
     let peer = receiver.local_addr().expect("bound");
     socket.connect(peer).expect("loopback works");
-    let ring = ZeroCopyRing::new(socket, &vec![7; bytes], None);
+    let ring = ZeroCopyRing::new(socket, &vec![7; bytes], None, Vec::new());
     ring.inspect_err(|why| eprintln!("SKIPPED: {why}"))
         .ok()
         .zip(Some(receiver))
@@ -84,7 +84,8 @@ fn a_failed_call_with_a_number_is_skipped_and_one_without_is_repeated() {
 fn the_number_of_buffers_is_a_power_of_two_that_fits_the_cache() {
     let buffers = |bytes| {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
-        ZeroCopyRing::new(socket, &vec![0; bytes], None).map(|ring| ring.in_flight.len())
+        ZeroCopyRing::new(socket, &vec![0; bytes], None, Vec::new())
+            .map(|ring| ring.in_flight.len())
     };
     for (bytes, count) in [(0, 256), (26, 256), (1460, 256), (9000, 64), (65_507, 16)] {
         if let Ok(found) = buffers(bytes) {

@@ -1,6 +1,7 @@
 //! Tests over loopback, which always copies.
 
 use std::iter;
+use std::net::UdpSocket;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -54,7 +55,7 @@ fn ring_over<A: Addressing>(
         own_payloads,
         ..IoOptions::of(Vec::new(), Direction::Sends, BYTES)
     };
-    let ring = ZeroCopySendRing::new::<A>(&Endpoint::of(socket, Some(peer)), &options);
+    let ring = ZeroCopySendRing::open::<A>(&[Endpoint::of(socket, Some(peer))], &options);
     Some((ring.expect("the probe had one"), receiver))
 }
 
@@ -67,10 +68,13 @@ fn each_arrives<A: Addressing>() {
     let mut memory = [0; 2 * BYTES];
     for call in 0..calls {
         let first = u8::try_from(call).expect("small");
-        let sent = ring.send(&Numbered {
-            first,
-            bytes: BYTES,
-        });
+        let sent = ring.send(
+            0,
+            &Numbered {
+                first,
+                bytes: BYTES,
+            },
+        );
         let sent = sent.expect("loopback takes it");
         let all = BatchCount::of(BATCH as u64, (BATCH * BYTES) as u64);
         assert_eq!((sent.moved, sent.failed), (all, 0));
@@ -100,7 +104,7 @@ fn what_no_receiver_here_gets_is_not_copied() {
         let Some((mut ring, _receiver)) = ring_to_receiver::<Connected>(true) else {
             return;
         };
-        let sent = ring.send(&NoFill).expect("the device takes it");
+        let sent = ring.send(0, &NoFill).expect("the device takes it");
         assert_eq!((sent.moved.packets, sent.failed), (BATCH as u64, 0));
         assert!(ring.settle());
         let expected = Completed {
@@ -134,7 +138,7 @@ fn a_signal_ends_a_wait_for_room_and_every_datagram_that_was_sent_is_counted_onc
             });
             // Until the signals have come into the middle of some calls, soon.
             for _ in 0..100 {
-                let outcome = ring.send(&NoFill).unwrap_or_default();
+                let outcome = ring.send(0, &NoFill).unwrap_or_default();
                 sent.moved.packets += outcome.moved.packets;
                 sent.failed += outcome.failed;
                 calls_cut += u32::from(outcome.moved.packets < BATCH as u64);
@@ -169,7 +173,7 @@ fn a_batch_is_filled_again_only_after_its_last_notification() {
     #[expect(unsafe_code, reason = "the kernel follows the request's pointers")]
     // SAFETY: the request has none.
     unsafe { ring.ring.submission().push(&notification) }.expect("it is empty");
-    let sent = ring.send(&NoFill).expect("loopback takes it");
+    let sent = ring.send(0, &NoFill).expect("loopback takes it");
     let all = BatchCount::of(BATCH as u64, (BATCH * BYTES) as u64);
     assert_eq!(sent.moved, all);
     assert!(ring.settle());
@@ -184,7 +188,7 @@ fn failed_sends_are_neither_sent_nor_copied() {
     };
     drop(receiver);
     // Nobody listens: after each datagram that is sent, the next one is refused.
-    let sent = ring.send(&NoFill).expect("the first one goes");
+    let sent = ring.send(0, &NoFill).expect("the first one goes");
     let (packets, failed) = (sent.moved.packets, u64::from(sent.failed));
     assert_eq!(packets + failed, BATCH as u64);
     assert!(failed > 0 && sent.errno == libc::ECONNREFUSED, "{sent:?}");
@@ -203,7 +207,7 @@ fn the_memory_is_about_a_mebibyte_and_holds_two_batches_at_least() {
             batch,
             ..IoOptions::of(Vec::new(), Direction::Sends, bytes)
         };
-        let ring = ZeroCopySendRing::new::<Connected>(&Endpoint::of(socket, None), &options);
+        let ring = ZeroCopySendRing::open::<Connected>(&[Endpoint::of(socket, None)], &options);
         ring.map(|ring| ring.batches.in_use.len())
     };
     let expected = [
