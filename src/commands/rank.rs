@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::cli::RankArgs;
 use crate::error::UsageError;
 use crate::results::files::Results;
-use crate::verdict::rank::table::{self, Detail, View};
+use crate::verdict::rank::table::{self, View};
 use crate::verdict::rank::{self, Ranking};
 
 /// Ranks the engines of the files and prints the table.
@@ -22,11 +22,7 @@ pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
     let view = View {
         by: args.by,
         top: args.top.into(),
-        detail: if args.details {
-            Detail::Groups
-        } else {
-            Detail::Averaged
-        },
+        details: args.details,
     };
     let text = table::draw(&ranking, view, super::width());
     super::show(&text)?;

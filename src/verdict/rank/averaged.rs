@@ -5,7 +5,7 @@ use std::mem;
 
 use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
-use super::{Asked, GroupRanking, RankedEngine, RowGroup, SharedCpus, Standing};
+use super::{Asked, GroupRanking, RankedEngine, RowGroup, Standing};
 use crate::data::{BlockKey, Ip};
 use crate::results::row::Load;
 
@@ -89,11 +89,6 @@ impl Conditions {
     /// Returns whether clients waited for each response.
     pub(super) fn are_alone(&self) -> bool {
         self.asked.is_some_and(|asked| asked.load == Load::Alone)
-    }
-
-    /// Returns the CPUs of clients and servers, if round trips were measured.
-    pub(super) fn cpus(&self) -> Option<SharedCpus> {
-        self.asked.map(|asked| asked.cpus)
     }
 }
 

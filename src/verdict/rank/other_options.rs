@@ -18,15 +18,6 @@ const NAMED: [&str; 6] = [
 /// Values of `--direction` that `wire` measures without the option.
 const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
 
-/// Options other than the default.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OtherOptions {
-    /// Options whose values can be typed, as a list: no case has the default.
-    pub same: BTreeMap<&'static str, String>,
-    /// Options with several values, of which one is the default.
-    pub varied: BTreeSet<&'static str>,
-}
-
 /// An option, with its value in a case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::verdict) struct OptionOfCase {
@@ -83,44 +74,27 @@ macro_rules! define {
 }
 parameters!(define);
 
-/// Options that some engines cannot obey. They will not the next time either.
-const OF_SOME: [&str; 3] = ["--batch", "--cmsg", "--train"];
-
-impl OtherOptions {
-    /// Returns the options of these cases.
-    pub(super) fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> Self {
-        let mut values: BTreeMap<&str, BTreeSet<Option<String>>> = BTreeMap::new();
-        let mut of_pairs = BTreeMap::<_, BTreeSet<Option<String>>>::new();
-        for case in cases {
-            for option in options_of_case(case) {
-                let value = option.value.filter(|_| !option.is_default);
-                let of_pair = of_pairs.entry((option.flag, case.sender, case.receiver));
-                of_pair.or_default().insert(value.clone());
-                values.entry(option.flag).or_default().insert(value);
-            }
+/// Returns the options of which some of these cases have another value than the default, each with its values as a list
+/// to type. Some defaults cannot be typed: beside another value, they are not measured again.
+pub(super) fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> BTreeMap<&'static str, String> {
+    let mut typed: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut varied = BTreeSet::new();
+    for option in cases.flat_map(options_of_case) {
+        if !option.is_default {
+            varied.insert(option.flag);
         }
-        let mixed = of_pairs.into_iter().filter(|(_, values)| values.len() > 1);
-        let mixed: BTreeSet<&str> = mixed.map(|((flag, ..), _)| flag).collect();
-        let mut all = Self::default();
-        let directions = DIRECTIONS.map(|direction| Some(direction.to_string()));
-        let directions = BTreeSet::from(directions);
-        for (flag, values) in values.into_iter().filter(|(flag, _)| !NAMED.contains(flag)) {
-            let is_default = flag == "--direction" && values == directions;
-            let given: Vec<String> = values.iter().flatten().cloned().collect();
-            match (values.len(), given.len()) {
-                _ if is_default => {}
-                (1, 0) => {}
-                (values, given_values)
-                    if values == given_values
-                        || OF_SOME.contains(&flag) && !mixed.contains(flag) =>
-                {
-                    _ = all.same.insert(flag, given.join(","));
-                }
-                _ => _ = all.varied.insert(flag),
-            }
-        }
-        all
+        typed.entry(option.flag).or_default().extend(option.value);
     }
+    let directions = BTreeSet::from(DIRECTIONS.map(|direction| direction.to_string()));
+    let is_needed = |flag: &str, values: &BTreeSet<String>| {
+        let is_default = flag == "--direction" && *values == directions;
+        varied.contains(flag) && !is_default && !NAMED.contains(&flag)
+    };
+    let typed = typed.into_iter();
+    let typed = typed.filter(|(flag, values)| is_needed(flag, values));
+    typed
+        .map(|(flag, values)| (flag, Vec::from_iter(values).join(",")))
+        .collect()
 }
 
 #[cfg(test)]
@@ -136,13 +110,9 @@ mod tests {
         ];
         let named = |keys: &[&str]| {
             let cases: Vec<Case> = keys.iter().filter_map(|key| Case::of_key(key)).collect();
-            let all = OtherOptions::of(cases.iter());
-            let same = all
-                .same
-                .into_iter()
-                .map(|(flag, value)| format!("{flag} {value}"));
-            let varied = all.varied.into_iter().map(str::to_owned);
-            same.chain(varied).collect::<Vec<_>>()
+            let all = of(cases.iter()).into_iter();
+            let all = all.map(|(flag, value)| format!("{flag} {value}"));
+            all.collect::<Vec<String>>()
         };
         assert!(named(&keys[..1]).is_empty());
         assert_eq!(named(&keys[..2]), ["--train 8"]);
@@ -150,9 +120,9 @@ mod tests {
         let all = [
             "--batch 8",
             "--cmsg ecn",
+            "--spread cpu",
             "--train 8",
-            "--spread",
-            "--transport",
+            "--transport tcp",
         ];
         assert_eq!(named(&keys), all);
         let up = "std:std/2t/26B/connected/v4/up";

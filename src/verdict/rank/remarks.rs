@@ -16,7 +16,7 @@ pub(super) fn of(eligible: &EligibleRows) -> Vec<String> {
     remarks.extend(repeats(eligible));
     let all = eligible.rows().count();
     for (is_so, what) in CAUTIONS {
-        let count = eligible.rows().filter(|row| is_so(row)).count();
+        let count = eligible.rows().filter(|(_, row)| is_so(row)).count();
         if count > 0 {
             remarks.push(format!("{count} of {} {what}", counted(all, "row")));
         }
@@ -44,16 +44,13 @@ const CAUTIONS: [(Caution, &str); 4] = [
 ];
 
 fn lacks_interval(row: &Row) -> bool {
-    let mut readings = units(row).filter_map(|(measure, unit)| measure.of(row, unit));
-    readings.any(|reading| reading.interval().is_none())
-}
-
-fn units(row: &Row) -> impl Iterator<Item = (Measure, Unit)> {
-    let unit = |measure: Measure| match measure.of(row, Unit::TimesStd) {
-        Some(_) => (measure, Unit::TimesStd),
-        None => (measure, Unit::Absolute),
-    };
-    Measure::ALL.into_iter().map(unit)
+    let readings = Measure::ALL.into_iter().filter_map(|measure| {
+        let ratio = measure.of(row, Unit::TimesStd);
+        ratio.or_else(|| measure.of(row, Unit::Absolute))
+    });
+    readings
+        .into_iter()
+        .any(|reading| reading.interval().is_none())
 }
 
 /// Returns the remark on rows without a ratio to std in groups where others have one. Ratios and speeds cannot be
@@ -77,26 +74,19 @@ fn without_ratio(eligible: &EligibleRows) -> Option<String> {
 }
 
 fn repeats(eligible: &EligibleRows) -> Option<String> {
-    let engines = || {
-        eligible
-            .groups
-            .values()
-            .flat_map(|engines| engines.values())
-    };
-    let repeated = || engines().filter(|rows| rows.len() > 1);
-    let count = repeated().count();
-    let kernels = repeated()
-        .flatten()
-        .map(|row| (&row.kernel, &row.remote_kernel));
-    let kernels: BTreeSet<_> = kernels.collect();
+    let engines = eligible
+        .groups
+        .values()
+        .flat_map(|engines| engines.values());
+    let repeated: Vec<&Vec<&Row>> = engines.filter(|rows| rows.len() > 1).collect();
+    let rows = repeated.iter().copied().flatten();
+    let kernels: BTreeSet<_> = rows.map(|row| (&row.kernel, &row.remote_kernel)).collect();
     let kernels = match kernels.len() {
         0 | 1 => String::new(),
         several => format!(", on {several} kernels"),
     };
-    (count > 0).then(|| {
-        format!(
-            "{} measured more than once and averaged{kernels}",
-            counted(count, "case")
-        )
+    (!repeated.is_empty()).then(|| {
+        let cases = counted(repeated.len(), "case");
+        format!("{cases} measured more than once and averaged{kernels}")
     })
 }

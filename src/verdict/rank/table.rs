@@ -17,17 +17,8 @@ pub struct View {
     pub by: By,
     /// Number of engines to show in each list.
     pub top: usize,
-    /// Lists to show.
-    pub detail: Detail,
-}
-
-/// Selection of the lists to show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// Engines averaged over the groups with the same conditions. With a single group, that group.
-    Averaged,
-    /// Each group as well, and all engines in the averages.
-    Groups,
+    /// True: each group as well as the averages, with all engines.
+    pub details: bool,
 }
 
 /// Draws each machine's ranking, `width` columns wide, with the advice first.
@@ -51,7 +42,7 @@ hold within this run, or over the runs that are averaged: the rates of another r
 ";
 
 fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
-    let rows = counted(board.rows, "row");
+    let rows = counted(board.rows().count(), "row");
     let groups = counted(board.groups.len(), "group");
     let heading = format!("== {}: {rows} in {groups}", board.machine);
     let mut text = fold::cut(&heading, room) + "\n";
@@ -67,7 +58,7 @@ fn lists(board: &BoardRanking, view: View) -> Table {
     let has_one = board.groups.len() == 1;
     let columns = columns();
     let mut table = columns.empty();
-    if view.detail == Detail::Groups || has_one {
+    if view.details || has_one {
         for ranking in &board.groups {
             table.text(format!("-- {}", heading_of(&ranking.group, board)));
             let standings = ranking.standings.iter();
@@ -79,19 +70,16 @@ fn lists(board: &BoardRanking, view: View) -> Table {
     let labels = board.labels();
     let all = board.averaged.iter();
     let all = all.filter(|one| view.by.includes(one.standing.measure));
-    for averaged in all.filter(|_| view.detail == Detail::Groups || !has_one) {
+    for averaged in all.filter(|_| view.details || !has_one) {
         let label = labels.get(&averaged.conditions).map_or("", String::as_str);
         table.text(format!("-- {}", caption(averaged, label)));
-        let top = match view.detail {
-            Detail::Averaged => view.top,
-            Detail::Groups => usize::MAX,
-        };
+        let top = if view.details { usize::MAX } else { view.top };
         list(&mut table, &columns, &averaged.standing, top);
         if !averaged.left_out.is_empty() {
             table.text(left_out(averaged));
         }
     }
-    if view.detail == Detail::Averaged && !has_one {
+    if !view.details && !has_one {
         table.text("--details has each group");
     }
     table.text(LEGEND);

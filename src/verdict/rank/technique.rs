@@ -1,8 +1,7 @@
 //! Techniques by which engines move datagrams. The technique decides an engine's gain, and where the gain shows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::BoardRanking;
 use crate::data::{Case, EngineName, Group, Wait};
 use crate::engines;
 
@@ -66,24 +65,6 @@ pub(super) fn sender_of_receiver(case: &Case) -> Option<EngineName> {
     (is_offload(case.sender) && !is_offload(case.receiver)).then_some(case.sender)
 }
 
-/// Returns the labels of each sender with offload that has several receivers without it, by the sender.
-pub(super) fn compared_behind_offload<'l>(
-    board: &BoardRanking,
-    labels: &BTreeSet<&'l str>,
-) -> BTreeMap<EngineName, Vec<&'l str>> {
-    let mut pairs: BTreeMap<EngineName, Vec<&str>> = BTreeMap::new();
-    for label in labels {
-        if let Some(sender) = sender_of_receiver(board.case(label)) {
-            pairs.entry(sender).or_default().push(label);
-        }
-    }
-    pairs.retain(|_, labels| {
-        let receivers = labels.iter().map(|label| board.case(label).receiver);
-        receivers.collect::<BTreeSet<_>>().len() > 1
-    });
-    pairs
-}
-
 /// Returns whether the receivers of a case never sleep: each takes a CPU even when nothing comes.
 pub(super) fn spins(case: &Case) -> bool {
     let always = |name: EngineName| {
@@ -94,7 +75,7 @@ pub(super) fn spins(case: &Case) -> bool {
 }
 
 /// Largest number of engines that the command names. With more, the default engines are measured.
-pub(super) const MOST: usize = 5;
+const MOST: usize = 5;
 
 /// Sender and receiver of a case.
 pub(in crate::verdict) type Pair = (EngineName, EngineName);
