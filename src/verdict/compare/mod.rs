@@ -11,7 +11,6 @@
 
 mod comparability;
 pub(crate) mod footnotes;
-pub mod in_turn;
 mod matching;
 mod sweeps;
 pub mod table;
@@ -158,7 +157,9 @@ impl Comparison {
         let first = first.unwrap_or_else(|| "there are no rows".to_owned());
         Some(match &self.unmatched {
             Some([before, after]) if before != after => {
-                format!("{first}: BEFORE has {before}, AFTER {after}")
+                format!(
+                    "{first}: BEFORE has {before}, AFTER {after} (udpbench ab measures two settings in turn)"
+                )
             }
             _ => first,
         })

@@ -41,19 +41,18 @@ impl Conditions {
     /// thread`.
     pub fn labels(all: &[Self]) -> BTreeMap<Self, String> {
         let label = |conditions: &Self| {
-            let parts = conditions.parts().into_iter().enumerate();
+            let parts = conditions.parts();
             let is_common = |part: &String| all.iter().all(|one| one.parts().contains(part));
-            let is_alone = all.iter().all(|one| one == conditions);
-            let has_load = conditions.asked.is_some();
-            let told =
-                parts.filter(|(n, part)| !is_common(part) || (*n == 0 && (is_alone || has_load)));
-            let told: Vec<String> = told.map(|(_, part)| part).collect();
-            match told.split_first() {
-                None => "defaults".to_owned(),
-                Some(_) if has_load => told.join(", "),
-                Some((first, [])) => first.clone(),
-                Some((first, rest)) => format!("{first} with {}", rest.join(" and ")),
+            let mut told: Vec<&String> = parts.iter().filter(|part| !is_common(part)).collect();
+            // The load always is, and so is the payload if there is nothing else.
+            let is_needed = told.is_empty() || conditions.asked.is_some();
+            if is_needed && told.first() != Some(&&parts[0]) {
+                told.insert(0, &parts[0]);
             }
+            let (first, rest) = told.split_at(1);
+            let rest: Vec<&str> = rest.iter().map(|part| part.as_str()).collect();
+            let with = if rest.is_empty() { "" } else { " with " };
+            format!("{}{with}{}", first[0], rest.join(" and "))
         };
         all.iter().map(|one| (*one, label(one))).collect()
     }
@@ -61,7 +60,10 @@ impl Conditions {
     /// Returns the load if there is one, the payload, the threads, and each value that is not the default, in words.
     fn parts(&self) -> Vec<String> {
         let block = &self.block;
-        let load = self.asked.map(|asked| self.load_in_words(asked.load));
+        let load = self.asked.map(|asked| match block.rate {
+            Some(rate) => format!("{:.0}/s", rate.per_second(block.payload)),
+            None => asked.load.to_string(),
+        });
         let threads = match self.asked {
             _ if block.threads.is_alone() => "1 thread".to_owned(),
             Some(_) => format!("{} threads", block.threads),
@@ -77,13 +79,6 @@ impl Conditions {
         };
         let unusual: Vec<String> = block.unusual().map(|value| value.to_string()).collect();
         usual.chain(cpus).chain(unusual).collect()
-    }
-
-    fn load_in_words(&self, load: Load) -> String {
-        match self.block.rate {
-            Some(rate) => format!("{:.0}/s", rate.per_second(self.block.payload)),
-            None => load.to_string(),
-        }
     }
 
     /// Returns whether clients waited for each response.
@@ -117,8 +112,16 @@ type Cells<'a> = BTreeMap<RowGroup, BTreeMap<&'a str, &'a RankedEngine>>;
 impl Averaged {
     /// Averages the groups that have the same conditions, in the order of the measures and the conditions.
     pub(super) fn all(groups: &[GroupRanking]) -> Vec<Self> {
-        let each = Measure::ALL.map(|measure| Self::each(measure, groups));
-        let mut all: Vec<Self> = each.into_iter().flatten().collect();
+        let mut alike: BTreeMap<Conditions, Vec<&GroupRanking>> = BTreeMap::new();
+        for ranking in groups {
+            let conditions = Conditions::of(&ranking.group);
+            alike.entry(conditions).or_default().push(ranking);
+        }
+        let of = |measure| {
+            let alike = alike.iter();
+            alike.filter_map(move |(conditions, groups)| Self::new(measure, *conditions, groups))
+        };
+        let mut all: Vec<Self> = Measure::ALL.into_iter().flat_map(of).collect();
         // The risks of all comparisons add up. So one answer in twenty at most names a single engine among equals.
         let risk = RISK / all.len().max(1) as f64;
         for Self { standing, .. } in &mut all {
@@ -126,18 +129,6 @@ impl Averaged {
             *standing = Standing::new(standing.measure, standing.unit, places, risk);
         }
         all
-    }
-
-    fn each(measure: Measure, groups: &[GroupRanking]) -> Vec<Self> {
-        let mut alike: BTreeMap<Conditions, Vec<&GroupRanking>> = BTreeMap::new();
-        for ranking in groups {
-            let conditions = Conditions::of(&ranking.group);
-            alike.entry(conditions).or_default().push(ranking);
-        }
-        alike
-            .into_iter()
-            .filter_map(|(conditions, groups)| Self::new(measure, conditions, &groups))
-            .collect()
     }
 
     /// Averages groups with these conditions. `None` if no engine has this measure.

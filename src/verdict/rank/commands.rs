@@ -100,8 +100,7 @@ fn options(board: &BoardRanking, engines: String, told: &Labels) -> String {
     ];
     // The search `latency`, by which the rows were made, chooses rates itself.
     let others = other_options::of(board.rows().map(|row| &row.case)).into_iter();
-    let others = others.filter(|(flag, _)| !(board.is_latency && *flag == "--rate"));
-    let others = others.map(|(flag, values)| format!("{flag} {values}"));
+    let others = others.filter(|option| !(board.is_latency && option.starts_with("--rate ")));
     let options: Vec<String> = options.into_iter().flatten().chain(others).collect();
     options.join(" ")
 }

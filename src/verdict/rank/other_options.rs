@@ -2,99 +2,53 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::parameters::{attribute, parameters};
-use crate::data::{Batch, Case, Direction, Sharing, SharingKind, Spread};
+use crate::data::{Batch, Case, Connection, Direction, Ip, Sharing, SharingKind, Spread};
 
-/// Options that the command has anyway, and those for one place only.
-const NAMED: [&str; 6] = [
-    "--threads",
-    "--payload",
-    "--address",
-    "--loopback",
-    "--workload",
-    "--busy-poll",
-];
+/// Parameters whose options the command has anyway, and those for one place only.
+const NAMED: [&str; 4] = ["address", "loopback", "workload", "busy_poll"];
 
 /// Values of `--direction` that `wire` measures without the option.
 const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
 
-/// An option, with its value in a case.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::verdict) struct OptionOfCase {
-    /// The option, such as `--rcvbuf`.
-    pub flag: &'static str,
-    /// The value as it is typed. `None`: the default, for which nothing is typed, or it does not apply.
-    pub value: Option<String>,
-    /// True if the value need not be typed.
-    pub is_default: bool,
-}
-
-/// Expands to an option. A `required` parameter always has a value.
-macro_rules! option {
-    ($flag:expr, required $value:expr, $default:expr) => {
-        OptionOfCase {
-            flag: $flag,
-            value: Some($value.to_string()),
-            is_default: $value == $default,
-        }
-    };
-    ($flag:expr, optional $value:expr, $default:expr) => {
-        OptionOfCase {
-            flag: $flag,
-            value: $value.as_ref().map(ToString::to_string),
-            is_default: $value.is_none(),
-        }
-    };
-}
-
-macro_rules! define {
-    (
-        block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
-        case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
-    ) => {
-        /// Returns each option of a case.
-        pub(in crate::verdict) fn options_of_case(case: &Case) -> Vec<OptionOfCase> {
-            let case = Case {
-                batch: case.batch.filter(|batch| *batch != Batch::DEFAULT),
-                ..*case
-            };
-            let plain = Case::of_key("std:std/2t/26B/connected/v4").unwrap_or(case);
-            let sharing = case.sharing.map(Sharing::kind);
-            let sharing = sharing.filter(|kind| *kind != SharingKind::Reuseport);
-            let spread = case.sharing.and_then(Sharing::spread);
-            let spread = spread.filter(|spread| *spread != Spread::Even);
-            vec![
-                $(option!(attribute!(flag { $($of_block)* }), $block_kind case.$block, plain.$block),)*
-                $(option!(attribute!(flag { $($of_case)* }), $case_kind case.$case, plain.$case),)*
-                option!("--sharing", optional sharing, plain),
-                option!("--spread", optional spread, plain),
-            ]
-        }
-    };
-}
-parameters!(define);
-
 /// Returns the options of which some of these cases have another value than the default, each with its values as a list
-/// to type. Some defaults cannot be typed: beside another value, they are not measured again.
-pub(super) fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> BTreeMap<&'static str, String> {
-    let mut typed: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    let mut varied = BTreeSet::new();
-    for option in cases.flat_map(options_of_case) {
-        if !option.is_default {
-            varied.insert(option.flag);
+/// to type. Most defaults cannot be typed: beside another value, they are not measured again.
+pub(super) fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> Vec<String> {
+    let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for case in cases {
+        let unusual = case.block().unusual().chain(case.own_unusual());
+        for value in unusual.filter(|value| !NAMED.contains(&value.name)) {
+            let all = values.entry(value.name).or_default();
+            all.insert(value.value);
         }
-        typed.entry(option.flag).or_default().extend(option.value);
+        let sharing = case.sharing.map(Sharing::kind);
+        let spread = case.sharing.and_then(Sharing::spread);
+        let others = [
+            ("connection", Some(case.connection.to_string())),
+            ("ip", Some(case.ip.to_string())),
+            ("sharing", sharing.map(|it| it.to_string())),
+            ("spread", spread.map(|it| it.to_string())),
+        ];
+        for (name, value) in others {
+            values.entry(name).or_default().extend(value);
+        }
     }
-    let directions = BTreeSet::from(DIRECTIONS.map(|direction| direction.to_string()));
-    let is_needed = |flag: &str, values: &BTreeSet<String>| {
-        let is_default = flag == "--direction" && *values == directions;
-        varied.contains(flag) && !is_default && !NAMED.contains(&flag)
-    };
-    let typed = typed.into_iter();
-    let typed = typed.filter(|(flag, values)| is_needed(flag, values));
-    typed
-        .map(|(flag, values)| (flag, Vec::from_iter(values).join(",")))
-        .collect()
+    let usual = [
+        ("batch", vec![Batch::DEFAULT.to_string()]),
+        ("connection", vec![Connection::Connected.to_string()]),
+        ("direction", DIRECTIONS.map(|it| it.to_string()).to_vec()),
+        ("ip", vec![Ip::V4.to_string()]),
+        ("sharing", vec![SharingKind::Reuseport.to_string()]),
+        ("spread", vec![Spread::Even.to_string()]),
+    ];
+    for (name, usual) in usual {
+        values.retain(|other, values| *other != name || *values != usual.iter().cloned().collect());
+    }
+    let typed = values.into_iter().filter(|(_, values)| !values.is_empty());
+    let typed = typed.map(|(name, values)| {
+        let values: Vec<String> = values.into_iter().collect();
+        format!("--{} {}", name.replace('_', "-"), values.join(","))
+    });
+    typed.collect()
 }
 
 #[cfg(test)]
@@ -110,15 +64,13 @@ mod tests {
         ];
         let named = |keys: &[&str]| {
             let cases: Vec<Case> = keys.iter().filter_map(|key| Case::of_key(key)).collect();
-            let all = of(cases.iter()).into_iter();
-            let all = all.map(|(flag, value)| format!("{flag} {value}"));
-            all.collect::<Vec<String>>()
+            of(cases.iter())
         };
         assert!(named(&keys[..1]).is_empty());
         assert_eq!(named(&keys[..2]), ["--train 8"]);
         assert_eq!(named(&keys[1..2]), ["--train 8"]);
         let all = [
-            "--batch 8",
+            "--batch 32,8",
             "--cmsg ecn",
             "--spread cpu",
             "--train 8",

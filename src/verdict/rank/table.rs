@@ -103,7 +103,7 @@ fn list<'a>(table: &mut Table, columns: &Columns<Listed<'a>>, standing: &'a Stan
     }
 }
 
-/// Returns the caption of an average: conditions, measure, and number of groups, such as `26 B, by speed: 1
+/// Returns the caption of an average: conditions, measure, and number of groups, such as `26 B, by speed: 1 of 1
 /// group`.
 fn caption(averaged: &Averaged, label: &str) -> String {
     let by = match averaged.standing.measure {
@@ -111,11 +111,8 @@ fn caption(averaged: &Averaged, label: &str) -> String {
         Measure::RoundTrip => "median round trip",
         Measure::Cpu => "CPU time per datagram",
     };
-    let of = counted(averaged.of, "group");
-    match averaged.groups {
-        all if all == averaged.of => format!("{label}, by {by}: {of}"),
-        some => format!("{label}, by {by}: {some} of {of}"),
-    }
+    let (groups, of) = (averaged.groups, counted(averaged.of, "group"));
+    format!("{label}, by {by}: {groups} of {of}")
 }
 
 /// Indents lines of text; only the first one gets the label.
@@ -127,20 +124,15 @@ pub(super) fn labelled(label: &str, lines: &[String], room: usize) -> String {
     lines.collect()
 }
 
-/// Returns the heading of a group. Granted buffer sizes appear only where they distinguish it from another group.
+/// Returns the heading of a group. Granted buffer sizes appear only where groups differ in them.
 fn heading_of(group: &RowGroup, board: &BoardRanking) -> String {
-    let alike = |other: &RowGroup| {
-        (other.block, other.connection, other.asked) == (group.block, group.connection, group.asked)
-    };
-    let groups = board.groups.iter().map(|ranking| &ranking.group);
     let mut heading = format!("{}, {}", group.block, group.connection);
     if let Some(Asked { load, cpus }) = group.asked {
         let _ = write!(heading, ", {load}, {cpus}");
     }
-    if groups.filter(|other| alike(other)).count() > 1 {
-        let bytes = |bytes: Option<u64>| {
-            bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string())
-        };
+    let mut others = board.groups.iter();
+    if others.any(|other| other.group.granted != group.granted) {
+        let bytes = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |it| it.to_string());
         let (rcvbuf, sndbuf) = group.granted;
         let _ = write!(heading, ", granted {} and {}", bytes(rcvbuf), bytes(sndbuf));
     }

@@ -78,30 +78,21 @@ pub(super) fn spins(case: &Case) -> bool {
 const MOST: usize = 5;
 
 /// Sender and receiver of a case.
-pub(in crate::verdict) type Pair = (EngineName, EngineName);
+pub(super) type Pair = (EngineName, EngineName);
 
 /// Returns the options that measure these pairs: engines that serve both sides, or if a pair can only be typed as such,
 /// all senders and all receivers. Empty if there are more than [`MOST`].
-pub(in crate::verdict) fn options(pairs: &BTreeSet<Pair>) -> String {
-    let all = pairs.iter().map(|&(sender, receiver)| {
-        if (sender.as_str(), receiver.as_str()) == ("gso", "gro") {
-            Some("gso-gro".to_owned())
-        } else if sender == receiver {
-            Some(argument(sender))
-        } else {
-            typed_for_both(sender, receiver)
+pub(super) fn options(pairs: &BTreeSet<Pair>) -> String {
+    let all: Option<BTreeSet<String>> = pairs.iter().map(typed_for_both).collect();
+    let options = match all {
+        Some(all) => vec![listed("--engine", all)],
+        None => {
+            let senders = pairs.iter().map(|(sender, _)| argument(*sender));
+            vec![listed("--sender", senders.collect()), receivers(pairs)]
         }
-    });
-    let all: Option<BTreeSet<String>> = all.collect();
-    if let Some(all) = all {
-        return listed("--engine", all).unwrap_or_default();
-    }
-    let senders = pairs.iter().map(|(sender, _)| argument(*sender));
-    let senders = listed("--sender", senders.collect());
-    let options = senders.zip(receivers(pairs));
-    options.map_or_else(String::new, |(senders, receivers)| {
-        format!("{senders} {receivers}")
-    })
+    };
+    let options: Option<Vec<String>> = options.into_iter().collect();
+    options.unwrap_or_default().join(" ")
 }
 
 fn receivers(pairs: &BTreeSet<Pair>) -> Option<String> {
@@ -123,11 +114,12 @@ pub(super) fn options_at_a_rate(pairs: &BTreeSet<Pair>) -> String {
     if !has_program(pairs) {
         return options(pairs);
     }
-    receivers(pairs).map_or_else(String::new, |receivers| format!("--sender std {receivers}"))
+    let receivers = receivers(pairs);
+    receivers.map_or_else(String::new, |receivers| format!("--sender std {receivers}"))
 }
 
 /// Returns whether one of these pairs has an engine that is a program.
-pub(in crate::verdict) fn has_program(pairs: &BTreeSet<Pair>) -> bool {
+pub(super) fn has_program(pairs: &BTreeSet<Pair>) -> bool {
     let mut all = pairs
         .iter()
         .flat_map(|(sender, receiver)| [sender, receiver]);
@@ -143,15 +135,17 @@ pub(super) fn busy_polls<'c>(cases: impl Iterator<Item = &'c Case>) -> Vec<Strin
 }
 
 /// Returns the engine that `--engine` turns into this pair. `None`: only `--sender` and `--receiver` do.
-fn typed_for_both(sender: EngineName, receiver: EngineName) -> Option<String> {
+fn typed_for_both(&(sender, receiver): &Pair) -> Option<String> {
     let names = (sender.as_str(), receiver.as_str());
-    let engine = [sender, receiver].into_iter().find(|name| {
-        engines::find(name.as_str()).is_some_and(|entry| {
-            let (sends, receives) = entry.pair();
-            (sends.about.name, receives.about.name) == names
-        })
-    })?;
-    Some(argument(engine))
+    let serves_both = |name: &EngineName| {
+        let both = engines::find(name.as_str()).map(|entry| entry.pair());
+        both.is_some_and(|(sends, receives)| (sends.about.name, receives.about.name) == names)
+    };
+    match [sender, receiver].into_iter().find(serves_both) {
+        _ if names == ("gso", "gro") => Some("gso-gro".to_owned()),
+        None if sender != receiver => None,
+        both => Some(argument(both.unwrap_or(sender))),
+    }
 }
 
 /// Returns whether this or another build has the engine. Otherwise it is a program.
