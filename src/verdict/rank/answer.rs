@@ -23,8 +23,6 @@ pub struct Answer {
     pub hints: Vec<String>,
     /// Commands to type next, each below a line that says what for.
     pub next: Vec<String>,
-    /// True if engines or conditions were measured of which the lines say nothing.
-    pub is_cut: bool,
     /// A rate that the path takes, in datagrams per second, if every engine filled it under some conditions: the next step,
     /// whatever was lost.
     pub rate_to_compare_at: Option<u64>,
@@ -46,7 +44,7 @@ impl Answer {
         };
         let nothing = match measures.first() {
             None => Some("nothing could be ranked".to_owned()),
-            Some(_) => unusable(board).or_else(|| only_one(&engines)),
+            Some(_) => unusable(board, &engines),
         };
         if let Some(why) = nothing {
             return Self {
@@ -115,7 +113,6 @@ impl Answer {
             next,
             gains,
             rate_to_compare_at: rates.into_iter().min(),
-            is_cut: lists.is_empty() || all_choices().any(Choices::are_too_many),
             is_too_noisy: all_choices().any(Choices::are_open),
         }
     }
@@ -130,16 +127,6 @@ impl Answer {
     /// Returns the remarks, and the commands to type next.
     pub fn remarks(&self) -> impl Iterator<Item = &String> {
         self.reach.iter().chain(&self.hints).chain(&self.next)
-    }
-
-    /// Adds the command that lists what the lines leave out, if they leave anything out.
-    #[must_use]
-    pub fn or_else_see(mut self, command: &str) -> Self {
-        if self.is_cut {
-            let lines = ["Every engine, and its place:", command];
-            self.next.extend(lines.map(str::to_owned));
-        }
-        self
     }
 
     /// Draws the advice beside the word `answer`, the table of gains, and the remarks, `room` columns wide.
@@ -168,18 +155,18 @@ impl Answer {
     }
 }
 
-/// Returns the reason why the rows say nothing about engines: who lost datagrams, and who was fast, is then for other
-/// programs to say.
-fn unusable(board: &BoardRanking) -> Option<String> {
+/// Returns the reason why the rows say nothing about which engine to use.
+fn unusable(board: &BoardRanking, engines: &Labels) -> Option<String> {
     let all = board.rows().count();
     let disturbed = board.rows().filter(|row| row.lost_cpu_time()).count();
-    let what = "other programs took the CPUs";
-    (2 * disturbed > all).then(|| format!("{what} in {disturbed} of {all} cases"))
-}
-
-fn only_one(engines: &Labels) -> Option<String> {
-    let only = engines.first().filter(|_| engines.len() == 1)?;
-    Some(format!("only {only} was measured"))
+    match engines.first() {
+        // Who lost datagrams, and who was fast, is then for these to say.
+        _ if 2 * disturbed > all => Some(format!(
+            "other programs took the CPUs in {disturbed} of {all} cases"
+        )),
+        Some(only) if engines.len() == 1 => Some(format!("only {only} was measured")),
+        _ => None,
+    }
 }
 
 /// Returns the lines of advice: by the first measure, and by the second one if its engines differ.
@@ -256,40 +243,33 @@ fn reach(board: &BoardRanking, best: &Labels, has_interval: bool) -> Vec<String>
 
 /// Returns the remarks on engines, and on what decides round trips besides the engine.
 fn hints(board: &BoardRanking, first: Option<&Choices>, told: &Labels) -> Vec<String> {
+    let few = board.averaged.iter().flat_map(|one| &one.left_out);
+    let polls = |label: &&&str| !board.is_latency && board.case(label).busy_poll.is_some();
+    let engines: [(Labels, &str, &str); 3] = [
+        // Few machines can spare the CPUs that they need.
+        (
+            board.spinning(),
+            "Not recommended",
+            ", as a CPU is busy for each receiver even when nothing comes",
+        ),
+        (
+            few.map(|(engine, _)| engine.as_str()).collect(),
+            "Left out, as measured in too few groups",
+            "",
+        ),
+        // At full speed hardly anybody waits.
+        (
+            told.iter().filter(polls).copied().collect(),
+            "Busy polling takes CPU time while nothing comes (udpbench latency shows how much)",
+            "",
+        ),
+    ];
+    let engines = engines.iter().filter(|(labels, ..)| !labels.is_empty());
+    let engines =
+        engines.map(|(labels, what, why)| format!("{what}: {}{why}", names(labels, "and")));
     let alone = first.and_then(Choices::soonest_alone);
     let facts = board
         .is_latency
         .then(|| circumstances::in_words(board, alone));
-    let all = [
-        never_sleep(board),
-        left_out(board),
-        polls(board, told),
-        facts.flatten(),
-    ];
-    all.into_iter().flatten().collect()
-}
-
-fn left_out(board: &BoardRanking) -> Option<String> {
-    let engines = board.averaged.iter().flat_map(|one| &one.left_out);
-    let engines: Labels = engines.map(|(engine, _)| engine.as_str()).collect();
-    let names = names(&engines, "and");
-    (!engines.is_empty()).then(|| format!("Left out, as measured in too few groups: {names}"))
-}
-
-/// Returns the remark on engines that never sleep. They are not recommended, as few machines can spare the CPUs that
-/// they need.
-fn never_sleep(board: &BoardRanking) -> Option<String> {
-    let engines = board.spinning();
-    let names = names(&engines, "and");
-    let why = "as a CPU is busy for each receiver even when nothing comes";
-    let what = format!("Not recommended: {names}, {why}");
-    (!engines.is_empty()).then_some(what)
-}
-
-/// Returns the remark that busy polling is not free, if one of these labels polls. At full speed hardly anybody waits.
-fn polls(board: &BoardRanking, told: &Labels) -> Option<String> {
-    let what = "Busy polling takes CPU time while nothing comes: udpbench latency shows how much at your load";
-    let mut cases = told.iter().map(|label| board.case(label));
-    let any_polls = cases.any(|case| case.busy_poll.is_some());
-    (any_polls && !board.is_latency).then(|| what.to_owned())
+    engines.chain(facts.flatten()).collect()
 }

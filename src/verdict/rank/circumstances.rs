@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{BoardRanking, Conditions, SharedCpus};
-use crate::host::placement::Placement;
+use crate::results::row::Row;
 
 /// Says what the round trips depend on besides the engine. `best`: the soonest engine of clients that wait.
 pub(super) fn in_words(board: &BoardRanking, best: Option<(Conditions, &str)>) -> Option<String> {
@@ -29,26 +29,12 @@ pub(super) fn in_words(board: &BoardRanking, best: Option<(Conditions, &str)>) -
 
 /// Names the CPUs, and the option for others. `None` if it was two hosts.
 fn placement(board: &BoardRanking, cpus: SharedCpus) -> Option<String> {
-    let pins: BTreeSet<Option<&Placement>> = board.rows().map(|row| row.pin.as_ref()).collect();
-    let first = pins.first().copied().flatten();
-    let pin = first.map(ToString::to_string).unwrap_or_default();
-    let several = if pins.len() > 1 { ", ..." } else { "" };
-    let more = "may change more than the engine does";
-    Some(match cpus {
-        SharedCpus::Apart => {
-            let one = first.and_then(Placement::on_one_cpu);
-            let one = one.map_or_else(String::new, |pin| format!(" {pin}"));
-            format!(
-                "Client and server had different CPUs ({pin}{several}); one CPU (--pin{one}) {more}"
-            )
-        }
-        SharedCpus::One => {
-            format!("Client and server had one CPU ({pin}{several}); two (--pin 0:1) {more}")
-        }
-        SharedCpus::Mixed => format!("Clients and servers shared CPUs ({pin}{several})"),
-        SharedCpus::Free => {
-            format!("Threads were not pinned; one CPU (--pin 0:0) or two (--pin 0:1) {more}")
-        }
-        SharedCpus::TwoHosts => return None,
-    })
+    let pins: BTreeSet<String> = board.rows().map(Row::cpus).collect();
+    let pin = pins.first().filter(|pin| !pin.is_empty());
+    let pin = pin.map_or_else(String::new, |pin| match pins.len() {
+        1 => format!(" ({pin})"),
+        _ => format!(" ({pin}, ...)"),
+    });
+    let others = "other CPUs (--pin 0:0, --pin 0:1) may change more than the engine does";
+    (cpus != SharedCpus::TwoHosts).then(|| format!("Client and server: {cpus}{pin}; {others}"))
 }

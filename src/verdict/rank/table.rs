@@ -55,10 +55,9 @@ fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
 
 /// Returns the requested lists as one table.
 fn lists(board: &BoardRanking, view: View) -> Table {
-    let has_one = board.groups.len() == 1;
     let columns = columns();
     let mut table = columns.empty();
-    if view.details || has_one {
+    if view.details {
         for ranking in &board.groups {
             table.text(format!("-- {}", heading_of(&ranking.group, board)));
             let standings = ranking.standings.iter();
@@ -70,7 +69,7 @@ fn lists(board: &BoardRanking, view: View) -> Table {
     let labels = board.labels();
     let all = board.averaged.iter();
     let all = all.filter(|one| view.by.includes(one.standing.measure));
-    for averaged in all.filter(|_| view.details || !has_one) {
+    for averaged in all {
         let label = labels.get(&averaged.conditions).map_or("", String::as_str);
         table.text(format!("-- {}", caption(averaged, label)));
         let top = if view.details { usize::MAX } else { view.top };
@@ -79,7 +78,7 @@ fn lists(board: &BoardRanking, view: View) -> Table {
             table.text(left_out(averaged));
         }
     }
-    if !view.details && !has_one {
+    if !view.details {
         table.text("--details has each group");
     }
     table.text(LEGEND);

@@ -28,7 +28,11 @@ impl<'a> Choices<'a> {
     /// Returns a line that names the best engines, unless no conditions have any, and the lines on conditions without a
     /// choice and on engines that are not in it.
     pub(in crate::verdict::rank) fn lines(&self) -> Vec<String> {
-        let others = self.others().into_iter().take(MOST_LISTED);
+        let mut others = self.others();
+        if others.len() > MOST_LISTED {
+            others.truncate(MOST_LISTED);
+            others.push("There are more conditions: see udpbench rank --details".to_owned());
+        }
         self.headline().into_iter().chain(others).collect()
     }
 
@@ -43,7 +47,8 @@ impl<'a> Choices<'a> {
                     Measure::RoundTrip => "load",
                     Measure::Speed | Measure::Cpu => "payload and threads",
                 };
-                format!("{}, by {by}", names(&self.engines(), "or"))
+                let engines = names(&self.engines(), "or");
+                format!("{engines}, by {by} (udpbench rank --details shows which)")
             }
             several => {
                 let texts = several
@@ -75,11 +80,6 @@ impl<'a> Choices<'a> {
     fn besides(&self) -> String {
         let sender = self.from.sender;
         sender.map_or_else(String::new, |sender| format!(" with sender {sender}"))
-    }
-
-    /// Returns whether the words leave out some conditions, which are too many.
-    pub(in crate::verdict::rank) fn are_too_many(&self) -> bool {
-        self.best_in_words().len() > MOST_LISTED || self.others().len() > MOST_LISTED
     }
 
     /// Names the best engines under each of the conditions, with the reason for the choice among equally good ones.
