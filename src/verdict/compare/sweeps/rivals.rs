@@ -21,9 +21,13 @@ impl Sweeps {
         }
         Box::new(move |cases, seen| {
             if let Some(state) = seen.state() {
-                return Some(Obstacle::State {
-                    pct: (100.0 * state) as u64,
-                });
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a percentage of a technique"
+                )]
+                let pct = (100.0 * state) as u64;
+                return Some(Obstacle::State { pct });
             }
             // What explains a change elsewhere is the simplest explanation here.
             if cases.iter().all(|case| changed.contains(case)) {
