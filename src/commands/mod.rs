@@ -93,8 +93,8 @@ fn answer(rows: &[Row]) -> Option<Answer> {
         rows: rows.to_vec(),
         ..Results::default()
     };
-    let ranking = crate::verdict::rank::rank(&[results]);
-    let board = ranking.boards.first().filter(|_| !ranking.is_empty())?;
+    let boards = crate::verdict::rank::rank(&[results]);
+    let board = boards.iter().find(|board| !board.groups.is_empty())?;
     Some(board.answer(By::Both))
 }
 

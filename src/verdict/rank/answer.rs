@@ -69,9 +69,10 @@ impl Answer {
         });
         let lists: Vec<(&Candidates, Vec<Choices>)> = lists.collect();
         let all_choices = || lists.iter().flat_map(|(_, choices)| choices);
-        let gains = match is_latency {
-            true => Vec::new(),
-            false => gains(board, measures, &labels),
+        let gains = if is_latency {
+            Vec::new()
+        } else {
+            gains(board, measures, &labels)
         };
         let firsts = lists.iter().map(|(_, choices)| &choices[0]);
         let best: Labels = firsts.flat_map(Choices::engines).collect();
@@ -206,7 +207,7 @@ fn said(
 
 /// Says that these engines with offload are left out, and why.
 fn without_offload(board: &BoardRanking, engines: &Labels) -> String {
-    let why = board.whole_trains.as_ref();
+    let why = board.rows().find_map(Row::why_trains_stay_whole);
     let why = why.map_or_else(String::new, |why| format!(" (cutting them: {why})"));
     let names = names(engines, "and");
     // A queueing discipline may cut what would pass a veth(4) whole.
@@ -253,7 +254,7 @@ fn hints(board: &BoardRanking, first: Option<&Choices>, told: &Labels) -> Vec<St
             ", as a CPU is busy for each receiver even when nothing comes",
         ),
         (
-            few.map(|(engine, _)| engine.as_str()).collect(),
+            few.map(String::as_str).collect(),
             "Left out, as measured in too few groups",
             "",
         ),

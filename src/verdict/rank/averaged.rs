@@ -102,8 +102,8 @@ pub struct Averaged {
     pub groups: usize,
     /// Number of groups with these conditions.
     pub of: usize,
-    /// The engines left out, each with its number of groups.
-    pub left_out: Vec<(String, usize)>,
+    /// The engines left out.
+    pub left_out: Vec<String>,
 }
 
 /// Each group with its engines and their places.
@@ -166,8 +166,8 @@ fn cells<'a>(measure: Measure, unit: Unit, groups: &[&'a GroupRanking]) -> Cells
     cells
 }
 
-/// Returns the engines to rank, and the engines left out with their numbers of groups.
-fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<(String, usize)>) {
+/// Returns the engines to rank, and the engines left out.
+fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<String>) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for &engine in all.values().flat_map(BTreeMap::keys) {
         *counts.entry(engine).or_default() += 1;
@@ -178,7 +178,7 @@ fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<(String, usize)>) {
         let fewest = engines.iter().rev().min_by_key(|&&engine| counts[engine]);
         let Some(&engine) = fewest else { break };
         engines.remove(engine);
-        left_out.push((engine.to_owned(), counts[engine]));
+        left_out.push(engine.to_owned());
     }
     (engines, left_out)
 }
@@ -209,12 +209,10 @@ fn mean(
         places.push(place);
     }
     let blocks: Vec<Vec<Reading>> = blocks.into_values().collect();
-    let values = || places.iter().map(|place| place.reading.value());
     Some(RankedEngine {
         place: None,
         label: engine.to_owned(),
         reading: Reading::geometric_mean(&blocks)?,
-        range: (values().reduce(f64::min)?, values().reduce(f64::max)?),
         loss_pct: places
             .iter()
             .filter_map(|place| place.loss_pct)

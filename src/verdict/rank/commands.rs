@@ -24,14 +24,16 @@ pub(super) fn only_on_a_wire(
     if told.is_empty() || blocks(board).any(|block| block.transport.is_some()) {
         return Vec::new();
     }
-    let why = match has_offload {
-        true => ", above all for offload, whose numbers here leave out the work of a NIC",
-        false => "",
+    let why = if has_offload {
+        ", above all for offload, whose numbers here leave out the work of a NIC"
+    } else {
+        ""
     };
     let pairs = board.pairs(told);
-    let programs = match technique::has_program(&pairs) {
-        true => ", which has the program at the same path",
-        false => "",
+    let programs = if technique::has_program(&pairs) {
+        ", which has the program at the same path"
+    } else {
+        ""
     };
     let search = if board.is_latency { "latency " } else { "" };
     let options = options(board, technique::options(&pairs), told);

@@ -95,11 +95,10 @@ impl<'a> EligibleRows<'a> {
 
     pub(super) fn rows(&self) -> impl Iterator<Item = (RowGroup, &'a Row)> {
         let engines = self.groups.iter();
-        let rows = engines.flat_map(|(group, engines)| {
+        engines.flat_map(|(group, engines)| {
             let rows = engines.values().flatten();
             rows.map(|row| (*group, *row))
-        });
-        rows
+        })
     }
 
     pub(super) fn rankings(&self) -> Vec<GroupRanking> {
@@ -145,8 +144,8 @@ fn obstacle(row: &Row, load: Option<Load>) -> Option<String> {
     if row.duplex == Some(Duplex::Half) {
         return Some("one direction only, measured as the base of ratio_to_half".to_owned());
     }
-    for name in [&row.sender, &row.receiver] {
-        match name.parse().ok().and_then(engines::properties) {
+    for name in [row.case.sender, row.case.receiver] {
+        match engines::properties(name) {
             Some(engine) if !engine.moves_datagrams => {
                 return Some(format!("{name} moves no datagrams"));
             }
@@ -199,7 +198,6 @@ fn standing(measure: Measure, unit: Unit, engines: &Engines) -> Standing {
             place: None,
             label: engine.clone(),
             reading,
-            range: (reading.value(), reading.value()),
             loss_pct: losses
                 .map(|pct| (pct, pct))
                 .reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),

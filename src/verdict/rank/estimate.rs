@@ -27,7 +27,7 @@ struct Error {
 }
 
 /// What a [`Reading`] is made from.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Figure {
     pub(super) value: Option<f64>,
     /// Standard deviation of the logarithms of the values behind it, in percent, and their number.

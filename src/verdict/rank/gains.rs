@@ -24,7 +24,7 @@ pub struct Gain {
     /// Unit of the value: `times std`, or `kpps` where std was not measured. If only CPU time was requested: `times
     /// std's CPU time`, or `CPU ns`.
     pub unit: &'static str,
-    /// The value, or the lowest and the highest value.
+    /// The value.
     pub value: String,
     /// Reach of the 95 % interval, in percent: half of the interval, or both sides. Empty if unknown.
     pub interval_text: String,
@@ -53,12 +53,16 @@ impl Gain {
             .number("lost %", |it| it.lost_pct.clone())
             .known_of(gains);
         let mut table = columns.empty();
-        for alike in gains.chunk_by(|one, other| one.technique == other.technique) {
-            for (n, gain) in alike.iter().enumerate() {
-                let technique = if n == 0 { gain.technique } else { "" };
-                let gain = gain.clone();
-                table.row(columns.cells(&Self { technique, ..gain }));
-            }
+        let mut last = "";
+        for gain in gains {
+            let technique = if gain.technique == last {
+                ""
+            } else {
+                gain.technique
+            };
+            last = gain.technique;
+            let gain = gain.clone();
+            table.row(columns.cells(&Self { technique, ..gain }));
         }
         table
     }
@@ -141,7 +145,7 @@ pub(super) fn gains(
             let cpu = cpu.filter(|_| has_cpu).and_then(|standing| {
                 let mut places = standing.places.iter();
                 let own = places.find(|one| one.label == place.label)?;
-                Some(standing.range(own))
+                Some(standing.figure(own.reading.value(), &own.reading))
             });
             Gain {
                 technique: technique.name(),
@@ -182,9 +186,7 @@ impl Standing {
     /// Returns the gain of an engine by this measure.
     fn gain(&self, place: &RankedEngine) -> Gain {
         let reading = &place.reading;
-        let value = self.range(place);
-        let interval = reading.interval();
-        let interval = interval.filter(|_| !value.contains(' ') && !place.is_std());
+        let interval = reading.interval().filter(|_| !place.is_std());
         let reach = interval.and_then(|(low, high)| interval_text(reading.value(), low, high));
         let (verdict, is_better) = self.than_std(place);
         Gain {
@@ -198,7 +200,7 @@ impl Standing {
                 (Measure::Cpu, Unit::TimesStd) => "times std's CPU time",
                 (Measure::Cpu, Unit::Absolute) => "CPU ns",
             },
-            value,
+            value: self.figure(reading.value(), reading),
             interval_text: reach.unwrap_or_default(),
             verdict,
             is_better,
@@ -229,25 +231,18 @@ impl Standing {
             (None, _) => ("unclear", false),
         }
     }
-
-    /// Formats the range of an engine: `0.93`, or `0.93 to 1.00`.
-    fn range(&self, place: &RankedEngine) -> String {
-        between(place.range, |value| self.figure(value, &place.reading))
-    }
 }
 
 impl RankedEngine {
     /// Formats the loss: `2.61`, or `0.22 to 2.61`.
     pub(crate) fn lost_pct(&self) -> String {
-        let lost = |pct| between(pct, |pct| format!("{pct:.2}"));
-        self.loss_pct.map_or_else(String::new, lost)
+        let lost = self
+            .loss_pct
+            .map(|(low, high)| (format!("{low:.2}"), format!("{high:.2}")));
+        match lost {
+            None => String::new(),
+            Some((low, high)) if low == high => low,
+            Some((low, high)) => format!("{low} to {high}"),
+        }
     }
-}
-
-fn between((low, high): (f64, f64), figure: impl Fn(f64) -> String) -> String {
-    let (low, high) = (figure(low), figure(high));
-    if low == high {
-        return low;
-    }
-    format!("{low} to {high}")
 }

@@ -57,11 +57,9 @@ impl Reached {
     /// Returns what is known of a row between two hosts.
     pub(super) fn of(row: &Row) -> Option<Self> {
         row.direction?;
-        let sides = (row.sender_cpu_ns_per_packet, row.receiver_cpu_ns_per_packet);
-        let ns = match sides {
-            (Some(tx), Some(rx)) if !row.shares_cpu() => Some([tx, rx]),
-            _ => None,
-        };
+        let (tx, rx) = (row.sender_cpu_ns_per_packet, row.receiver_cpu_ns_per_packet);
+        let ns = tx.zip(rx).filter(|_| !row.shares_cpu());
+        let ns = ns.map(|(tx, rx)| [tx, rx]);
         let limit = full_link(row).or_else(|| full_queue(row).then_some(Limit::Queue));
         Some(Self {
             limit: limit.or_else(|| had_time(row, ns?).then_some(Limit::Path)),

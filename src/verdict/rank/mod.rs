@@ -48,8 +48,9 @@ use crate::results::files::Results;
 use crate::results::row::{Load, Machine, Network, Row};
 use crate::verdict::quality::Quality;
 
-/// Ranks the engines in `results`, separately for each machine.
-pub fn rank(results: &[Results]) -> Ranking {
+/// Ranks the engines in `results`, separately for each machine, in the order of the machines' names. A machine has a
+/// ranking for throughput and one for round trips.
+pub fn rank(results: &[Results]) -> Vec<BoardRanking> {
     let mut machines: BTreeMap<Machine, Vec<&Row>> = BTreeMap::new();
     for row in results.iter().flat_map(|file| &file.rows) {
         machines.entry(Machine::of(row)).or_default().push(row);
@@ -65,21 +66,7 @@ pub fn rank(results: &[Results]) -> Ranking {
             }
         }
     }
-    Ranking { boards }
-}
-
-/// The rankings of all machines.
-#[derive(Clone, Debug)]
-pub struct Ranking {
-    /// The rankings, in the order of the machines' names. A machine has one for throughput and one for round trips.
-    pub boards: Vec<BoardRanking>,
-}
-
-impl Ranking {
-    /// Returns whether no row could be ranked.
-    pub fn is_empty(&self) -> bool {
-        self.boards.iter().all(|board| board.groups.is_empty())
-    }
+    boards
 }
 
 /// The ranking of one machine.
@@ -101,8 +88,6 @@ pub struct BoardRanking {
     cases: BTreeMap<String, Case>,
     /// Cases that did not answer the requests of their load.
     overloaded: Vec<Overloaded>,
-    /// Why loopback cuts no trains here. `None`: it does, it was not to, or it is not known.
-    whole_trains: Option<String>,
     /// True if round trips are ranked, else throughput.
     is_latency: bool,
     /// True if the machine is a virtual one: its host moves CPUs and other guests share caches, for seconds or minutes.
@@ -129,8 +114,7 @@ impl BoardRanking {
             rows: ranked,
             cases: cases.collect(),
             is_latency: rows.iter().any(|(_, load)| load.is_some()),
-            is_virtual: all.clone().any(|row| !row.virtualization.is_empty()),
-            whole_trains: all.find_map(|row| row.why_trains_stay_whole().map(str::to_owned)),
+            is_virtual: all.any(|row| !row.virtualization.is_empty()),
             overloaded: eligible.overloaded,
         }
     }
@@ -173,11 +157,11 @@ impl BoardRanking {
     /// Returns the engines that keep a CPU busy even when nothing comes. Empty if all that were measured do.
     fn spinning(&self) -> BTreeSet<&str> {
         let cases = self.cases.iter().filter(|(_, case)| technique::spins(case));
-        let all: BTreeSet<&str> = cases.map(|(label, _)| label.as_str()).collect();
-        match all.len() == self.cases.len() {
-            true => BTreeSet::new(),
-            false => all,
+        let mut all: BTreeSet<&str> = cases.map(|(label, _)| label.as_str()).collect();
+        if all.len() == self.cases.len() {
+            all.clear();
         }
+        all
     }
 
     /// Returns a case with this label.

@@ -56,21 +56,18 @@ fn lacks_interval(row: &Row) -> bool {
 /// Returns the remark on rows without a ratio to std in groups where others have one. Ratios and speeds cannot be
 /// compared.
 fn without_ratio(eligible: &EligibleRows) -> Option<String> {
-    let in_group = |engines: &eligible::Engines| {
-        let unit = eligible::unit(Measure::Speed, engines);
-        let rows = engines.values().flatten();
-        rows.filter(|row| Measure::Speed.of(row, unit).is_none())
-            .count()
-    };
     let groups = eligible.groups.iter();
     let groups = groups.filter(|(group, _)| group.asked.is_none());
-    let count: usize = groups.map(|(_, engines)| in_group(engines)).sum();
-    (count > 0).then(|| {
-        format!(
-            "{} left out: no ratio to std, but others of its group have one",
-            counted(count, "row")
-        )
-    })
+    let rows = groups.flat_map(|(_, engines)| {
+        let unit = eligible::unit(Measure::Speed, engines);
+        let rows = engines.values().flatten();
+        rows.filter(move |row| Measure::Speed.of(row, unit).is_none())
+    });
+    let (count, why) = (
+        rows.count(),
+        "no ratio to std, but others of its group have one",
+    );
+    (count > 0).then(|| format!("{} left out: {why}", counted(count, "row")))
 }
 
 fn repeats(eligible: &EligibleRows) -> Option<String> {

@@ -27,8 +27,6 @@ pub struct RankedEngine {
     pub label: String,
     /// The engine's value with its uncertainty.
     pub reading: Reading,
-    /// The lowest and the highest value in any group.
-    pub range: (f64, f64),
     /// Datagrams lost, in percent of the datagrams sent: the lowest and the highest of the cases. `None` if unknown.
     pub loss_pct: Option<(f64, f64)>,
 }

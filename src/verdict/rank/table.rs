@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::averaged::Averaged;
 use super::estimate::Reading;
 use super::measure::{By, Measure, Unit};
-use super::{Asked, BoardRanking, RankedEngine, Ranking, RowGroup, Standing};
+use super::{Asked, BoardRanking, RankedEngine, RowGroup, Standing};
 use crate::term::digits::{counted, decimals, decimals_without_interval};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
@@ -22,10 +22,9 @@ pub struct View {
 }
 
 /// Draws each machine's ranking, `width` columns wide, with the advice first.
-pub fn draw(ranking: &Ranking, view: View, width: u16) -> String {
-    let room = usize::from(width);
-    let boards = ranking.boards.iter();
-    let boards = boards.map(|board| of_board(board, view, room));
+pub fn draw(boards: &[BoardRanking], view: View, width: u16) -> String {
+    let boards = boards.iter();
+    let boards = boards.map(|board| of_board(board, view, width.into()));
     boards.collect::<Vec<String>>().join("\n")
 }
 
@@ -74,9 +73,6 @@ fn lists(board: &BoardRanking, view: View) -> Table {
         table.text(format!("-- {}", caption(averaged, label)));
         let top = if view.details { usize::MAX } else { view.top };
         list(&mut table, &columns, &averaged.standing, top);
-        if !averaged.left_out.is_empty() {
-            table.text(left_out(averaged));
-        }
     }
     if !view.details {
         table.text("--details has each group");
@@ -195,11 +191,4 @@ impl Standing {
             _ => format!("{value:.1e}"),
         }
     }
-}
-
-fn left_out(averaged: &Averaged) -> String {
-    let engines = averaged.left_out.iter();
-    let engines = engines.map(|(engine, groups)| format!("{engine} ({groups})"));
-    let engines = engines.collect::<Vec<String>>().join(", ");
-    format!("not ranked, too few groups: {engines}")
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::data::{Case, EngineName, Group, Wait};
-use crate::engines;
+use crate::engines::{self, Entry};
 
 /// Technique by which an engine moves datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,12 +84,11 @@ pub(super) type Pair = (EngineName, EngineName);
 /// all senders and all receivers. Empty if there are more than [`MOST`].
 pub(super) fn options(pairs: &BTreeSet<Pair>) -> String {
     let all: Option<BTreeSet<String>> = pairs.iter().map(typed_for_both).collect();
-    let options = match all {
-        Some(all) => vec![listed("--engine", all)],
-        None => {
-            let senders = pairs.iter().map(|(sender, _)| argument(*sender));
-            vec![listed("--sender", senders.collect()), receivers(pairs)]
-        }
+    let options = if let Some(all) = all {
+        vec![listed("--engine", all)]
+    } else {
+        let senders = pairs.iter().map(|(sender, _)| argument(*sender));
+        vec![listed("--sender", senders.collect()), receivers(pairs)]
     };
     let options: Option<Vec<String>> = options.into_iter().collect();
     options.unwrap_or_default().join(" ")
@@ -138,7 +137,7 @@ pub(super) fn busy_polls<'c>(cases: impl Iterator<Item = &'c Case>) -> Vec<Strin
 fn typed_for_both(&(sender, receiver): &Pair) -> Option<String> {
     let names = (sender.as_str(), receiver.as_str());
     let serves_both = |name: &EngineName| {
-        let both = engines::find(name.as_str()).map(|entry| entry.pair());
+        let both = engines::find(name.as_str()).map(Entry::pair);
         both.is_some_and(|(sends, receives)| (sends.about.name, receives.about.name) == names)
     };
     match [sender, receiver].into_iter().find(serves_both) {

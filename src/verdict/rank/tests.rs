@@ -42,7 +42,7 @@ fn file(rows: &[Row]) -> Results {
 }
 
 fn ranked(rows: &[Row]) -> BoardRanking {
-    let mut boards = rank(&[file(rows)]).boards;
+    let mut boards = rank(&[file(rows)]);
     assert_eq!(boards.len(), 1);
     boards.remove(0)
 }
@@ -288,7 +288,7 @@ fn only_groups_are_averaged_that_all_engines_have() {
     let board = ranked(&rows);
     let averaged = &board.averaged[0];
     assert_eq!((averaged.groups, averaged.of), (2, 3));
-    assert_eq!(averaged.left_out, []);
+    assert!(averaged.left_out.is_empty());
     assert_eq!(speed(&averaged.standing)[0].0, "mio-level");
     let value = averaged.standing.places[0].reading.value();
     assert!((value - 2.1).abs() < 1e-9, "{value}");
@@ -304,7 +304,7 @@ fn an_engine_that_would_cost_the_others_half_of_the_groups_is_left_out() {
     let board = ranked(&rows);
     let averaged = &board.averaged[0];
     assert_eq!((averaged.groups, averaged.of), (2, 2));
-    assert_eq!(averaged.left_out, [("uring".to_owned(), 1)]);
+    assert_eq!(averaged.left_out, ["uring".to_owned()]);
     let left_out = "Left out, as measured in too few groups: uring";
     assert!(
         sentences(&board, By::Both)
@@ -312,10 +312,6 @@ fn an_engine_that_would_cost_the_others_half_of_the_groups_is_left_out() {
             .any(|line| line == left_out)
     );
     let text = table::draw(&rank(&[file(&rows)]), BOTH, 100);
-    assert!(
-        text.contains("not ranked, too few groups: uring (1)"),
-        "{text}"
-    );
     assert!(
         text.contains("batches    mmsg    300 B       1.50  1.3   faster     0.700    0.00"),
         "{text}"
@@ -347,18 +343,15 @@ fn payloads_and_one_thread_are_never_averaged_with_others() {
     let best = speeds.map(|one| {
         (
             labels[&one.conditions].as_str(),
-            one.standing.places[0].range,
+            one.standing.places[0].reading.value().round(),
         )
     });
-    let best: Vec<_> = best
-        .map(|(label, (low, high))| (label, low.round(), high.round()))
-        .collect();
     let expected = [
-        ("26 B with 1 thread", 2.0, 2.0),
-        ("26 B with more threads", 100.0, 110.0),
-        ("1460 B with more threads", 8.0, 8.0),
+        ("26 B with 1 thread", 2.0),
+        ("26 B with more threads", 105.0),
+        ("1460 B with more threads", 8.0),
     ];
-    assert_eq!(best, expected);
+    assert_eq!(best.collect::<Vec<_>>(), expected);
 }
 
 #[test]

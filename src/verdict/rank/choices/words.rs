@@ -43,12 +43,8 @@ impl<'a> Choices<'a> {
             [(labels, words)] if labels.len() == self.each.len() => words.clone(),
             [(labels, words)] => format!("{words} for {}", listed(labels, "and")),
             many if many.len() > MOST_LISTED => {
-                let by = match self.measure {
-                    Measure::RoundTrip => "load",
-                    Measure::Speed | Measure::Cpu => "payload and threads",
-                };
                 let engines = names(&self.engines(), "or");
-                format!("{engines}, by {by} (udpbench rank --details shows which)")
+                format!("{engines}, by conditions (udpbench rank --details shows which)")
             }
             several => {
                 let texts = several
@@ -62,11 +58,7 @@ impl<'a> Choices<'a> {
             (false, Measure::Cpu) => "",
             (false, Measure::Speed | Measure::RoundTrip) => "use ",
         };
-        let noun = match self.from.sender {
-            Some(_) => "receiver",
-            None => "engine",
-        };
-        let count = counted(self.from.count, noun);
+        let count = counted(self.from.count, "engine");
         let (place, besides) = (self.board.machine.network.among(), self.besides());
         let of = match self.measure {
             Measure::Cpu => format!("Least CPU time per datagram{besides}"),

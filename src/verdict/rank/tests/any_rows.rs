@@ -20,7 +20,7 @@ proptest! {
                 prop_assert!(fits || widest > Some(usize::from(width) - 10), "{}", line);
             }
         }
-        for averaged in ranking.boards.iter().flat_map(|board| &board.averaged) {
+        for averaged in ranking.iter().flat_map(|board| &board.averaged) {
             prop_assert!(averaged.groups <= averaged.of);
             let placed = averaged.standing.places.iter().filter_map(|place| place.place);
             let places: Vec<usize> = placed.collect();
