@@ -88,14 +88,6 @@ impl Placement {
         self.cpus().any(|cpu| cpu.is_some())
     }
 
-    /// Returns the value of `--pin` that puts all threads on one CPU, which a receiver has.
-    pub fn on_one_cpu(&self) -> Option<String> {
-        let cpu = self.receivers.iter().flatten().min()?.to_string();
-        let threads = |count| vec![cpu.as_str(); count].join(",");
-        let (senders, receivers) = (self.senders.len(), self.receivers.len());
-        Some(format!("{}:{}", threads(senders), threads(receivers)))
-    }
-
     /// Returns the CPUs of the bench threads, senders first.
     pub fn cpus(&self) -> impl Iterator<Item = Option<usize>> {
         self.senders.iter().chain(&self.receivers).copied()

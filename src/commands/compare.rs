@@ -11,7 +11,6 @@ use crate::results::baselines;
 use crate::results::export::Conclusion;
 use crate::results::files::Results;
 use crate::term::{escape, fold, shell};
-use crate::verdict::compare::in_turn;
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge;
@@ -39,8 +38,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     refuse_nothing(&comparison, [&before, &after])?;
     let table = || {
         let begun = typed.into_iter().flatten().find_map(|path| begun(path));
-        let settings = in_turn::command([&before, &after]);
-        let next = next(&comparison, sides, begun.as_deref(), settings);
+        let next = next(&comparison, sides, begun.as_deref());
         draw(&comparison, Detail::of(args.asked.details), width()) + &next
     };
     let rows = || {
@@ -58,14 +56,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns what can tell what this comparison cannot. Empty: there is nothing, or no need.
-/// `begun`: the log of a run that was to be compared and has not ended. `settings`: the command that measures both
-/// settings in turn, if the runs have two.
-fn next(
-    comparison: &Comparison,
-    sides: [&[PathBuf]; 2],
-    begun: Option<&Path>,
-    settings: Option<String>,
-) -> String {
+/// `begun`: the log of a run that was to be compared and has not ended.
+fn next(comparison: &Comparison, sides: [&[PathBuf]; 2], begun: Option<&Path>) -> String {
     let engines = &comparison.judgement.engines;
     if comparison.is_worse() {
         return String::new();
@@ -74,11 +66,6 @@ fn next(
     if comparison.is_disturbed && is_open {
         let advice = "next  stop what else runs, and mend what this names; then measure again:\n      udpbench check\n";
         return fold::text(advice, width().into());
-    }
-    if let Some(command) = settings.filter(|_| is_open) {
-        return format!(
-            "next  measure both settings in turn, which can tell more:\n      {command}\n"
-        );
     }
     if engines.len() == 1 || engines.iter().any(Engine::is_unattributed) {
         let advice = "next  measure another engine, too, in all runs, or each engine against itself, in two programs or \
@@ -200,9 +187,8 @@ pub(super) fn refuse_nothing(
         .into_iter()
         .flatten()
         .find_map(Results::resume_command);
-    let begun = begun.map(|command| format!("; measure what is missing: {command}"));
-    let in_turn = || in_turn::command(sides).map(|it| format!("; measure both settings: {it}"));
-    let fix = begun.or_else(in_turn).unwrap_or_default();
+    let fix = begun.map(|command| format!("; measure what is missing: {command}"));
+    let fix = fix.unwrap_or_default();
     let [before, after] = comparison.names.each_ref().map(|names| names.join(" "));
     let problem = format!("no case can be compared with {before}: {why}{fix}");
     Err(UsageError::flag("compare", &after, problem))

@@ -52,7 +52,6 @@ use crate::results::row::{Row, Status};
 use crate::sys::interrupt::Interrupt;
 use crate::term::escape;
 use crate::term::fold;
-use crate::term::shell;
 use crate::text::duration::about;
 use crate::verdict::quality::Quality;
 use crate::verdict::rank::{Answer, By};
@@ -79,13 +78,9 @@ fn conclude(rows: &[Row]) -> Conclusion {
     }
 }
 
-/// Returns the answer, with commands that reach the remote host of `words`. `log`: the log of these rows. `None`:
-/// nothing can be ranked.
-fn answer_of(rows: &[Row], log: Option<&Path>, words: &Words) -> Option<Answer> {
+/// Returns the answer, with commands that reach the remote host of `words`. `None`: nothing can be ranked.
+fn answer_of(rows: &[Row], words: &Words) -> Option<Answer> {
     let mut answer = answer(rows)?;
-    if let Some(path) = log {
-        answer = answer.or_else_see(&format!("udpbench rank --details {}", shell::path(path)));
-    }
     for line in answer.said.iter_mut().chain(&mut answer.next) {
         *line = words.in_commands(line);
     }
@@ -98,8 +93,8 @@ fn answer(rows: &[Row]) -> Option<Answer> {
         rows: rows.to_vec(),
         ..Results::default()
     };
-    let ranking = crate::verdict::rank::rank(&[results]);
-    let board = ranking.boards.first().filter(|_| !ranking.is_empty())?;
+    let boards = crate::verdict::rank::rank(&[results]);
+    let board = boards.iter().find(|board| !board.groups.is_empty())?;
     Some(board.answer(By::Both))
 }
 

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use crate::cli::RankArgs;
 use crate::error::UsageError;
 use crate::results::files::Results;
-use crate::verdict::rank::table::{self, Detail, View};
-use crate::verdict::rank::{self, Ranking};
+use crate::verdict::rank::table::{self, View};
+use crate::verdict::rank::{self, BoardRanking};
 
 /// Ranks the engines of the files and prints the table.
 ///
@@ -16,34 +16,26 @@ pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
     let files = args.files.iter().map(|path| super::open(path));
     let results = files.collect::<Result<Vec<Results>, UsageError>>()?;
     let ranking = rank::rank(&results);
-    if ranking.is_empty() {
+    if ranking.iter().all(|board| board.groups.is_empty()) {
         return Err(nothing_to_rank(&results, &ranking).into());
     }
     let view = View {
         by: args.by,
         top: args.top.into(),
-        detail: if args.details {
-            Detail::Groups
-        } else {
-            Detail::Averaged
-        },
+        details: args.details,
     };
     let text = table::draw(&ranking, view, super::width());
     super::show(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn nothing_to_rank(results: &[Results], ranking: &Ranking) -> UsageError {
+fn nothing_to_rank(results: &[Results], boards: &[BoardRanking]) -> UsageError {
     let names: Vec<&str> = results.iter().map(|file| file.name.as_str()).collect();
-    let remarks = ranking.boards.iter().flat_map(|board| &board.remarks);
-    let reasons = remarks
-        .map(String::as_str)
-        .collect::<Vec<&str>>()
-        .join("; ");
-    let reasons = if reasons.is_empty() {
-        "no rows"
-    } else {
-        &reasons
+    let remarks = boards.iter().flat_map(|board| &board.remarks);
+    let reasons: Vec<&str> = remarks.map(String::as_str).collect();
+    let reasons = match &reasons[..] {
+        [] => "no rows".to_owned(),
+        some => some.join("; "),
     };
     let begun = results.iter().find_map(Results::resume_command);
     let fix = begun.map_or_else(

@@ -48,7 +48,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         Some(ColumnSet::Short) | None => columns,
     };
     let bytes = match shape {
-        Shape::Table => draw(&args.file, &rows).into_bytes(),
+        Shape::Table => draw(&rows).into_bytes(),
         Shape::File(format) => format.encode(&rows, &columns, super::conclude)?,
     };
     put(args, shape, &bytes)
@@ -74,10 +74,10 @@ fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Draws the table and the answer as the run did with `--explain`.
-fn draw(file: &Path, rows: &[Row]) -> String {
+fn draw(rows: &[Row]) -> String {
     let rows: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
     let (width, room) = (super::width(), super::width().into());
-    let answer = super::answer_of(&rows, file.is_file().then_some(file), &Words::default());
+    let answer = super::answer_of(&rows, &Words::default());
     let answer = answer.map_or_else(String::new, |answer| answer.draw_last(room));
     let quality = fold::text(&format!("quality  {}\n", Quality::of(&rows)), room);
     let legend = table::explained(&rows, width);

@@ -12,14 +12,14 @@ use crate::verdict::rank::{self, BoardRanking, By, Gain};
 
 /// Returns the recommendation for each machine, and the quality of each file.
 pub(super) fn summary(files: &[Results]) -> Markup {
-    let ranking = rank::rank(files);
+    let boards = rank::rank(files);
     html! {
-        @if ranking.boards.is_empty() { p .answer { "No recommendation: there are no cases." } }
-        @for board in &ranking.boards {
-            @if ranking.boards.len() > 1 { h3 { (board.machine) } }
+        @if boards.is_empty() { p .answer { "No recommendation: there are no cases." } }
+        @for board in &boards {
+            @if boards.len() > 1 { h3 { (board.machine) } }
             (of_board(board, files))
         }
-        @if files.len() > 1 || ranking.boards.len() > 1 {
+        @if files.len() > 1 || boards.len() > 1 {
             ul .quality { @for file in files { li { (quality(file, files)) } } }
         }
     }

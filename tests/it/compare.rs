@@ -175,7 +175,7 @@ fn the_printed_comparison_runs_as_it_stands_although_the_run_before_it_was_inter
 }
 
 #[test]
-fn runs_with_other_buffers_are_refused_with_the_command_that_measures_both() {
+fn runs_with_other_buffers_are_refused_with_the_two_cases_and_what_compares_settings() {
     let place = Place::new();
     for (name, bytes) in [("before", 65_536), ("after", 131_072)] {
         let run = format!("{SWEEP} --payload 2 --rcvbuf {bytes} -o {name}.csv");
@@ -183,19 +183,13 @@ fn runs_with_other_buffers_are_refused_with_the_command_that_measures_both() {
     }
     let (code, _, errors) = code_of(&place, "compare before.csv after.csv");
     assert_eq!(code, Some(2), "{errors}");
-    let (_, command) = errors.split_once("udpbench ").expect("a command");
-    let command = command.trim_end();
-    assert!(
-        command.starts_with("ab --a '--rcvbuf 65536' --b '--rcvbuf 131072' -- --engine "),
-        "{errors}"
-    );
-    let output = place.shell(&format!("$udpbench {command} --duration 200ms"));
-    let said = stderr(&output);
-    assert!(
-        [Some(0), Some(3), Some(4)].contains(&output.status.code()),
-        "{said}"
-    );
-    assert!(stdout(&output).contains("B against A"), "{said}");
+    for said in [
+        "/rcvbuf65536",
+        "/rcvbuf131072",
+        "udpbench ab measures two settings",
+    ] {
+        assert!(errors.contains(said), "{said}: {errors}");
+    }
 }
 
 #[test]

@@ -65,12 +65,14 @@ macro_rules! define {
                 (case.key() == key).then_some(case)
             }
 
-            /// Returns the texts for keys of this case's unusual values, without the block's parameters and the
-            /// connection.
-            fn own_in_key(&self) -> impl Iterator<Item = String> {
+            /// Returns the values that differ from the usual ones, without those of the block and the connection.
+            pub fn own_unusual(&self) -> impl Iterator<Item = Unusual> + use<> {
                 let values = [$(
-                    unusual!($case_kind self.$case, { $($of_case)* })
-                        .map(|value: $case_type| format!(attribute!(key { $($of_case)* }), value)),
+                    unusual!($case_kind self.$case, { $($of_case)* }).map(|value: $case_type| Unusual {
+                        name: stringify!($case),
+                        value: value.to_string(),
+                        key: format!(attribute!(key { $($of_case)* }), value),
+                    }),
                 )*];
                 values.into_iter().flatten()
             }
@@ -131,12 +133,8 @@ impl Case {
             "{}:{}/{}t/{}B/{}/{}",
             self.sender, self.receiver, self.threads, self.payload, self.connection, self.ip
         );
-        let of_block = self.block().unusual().map(|value| value.key);
-        for part in self
-            .own_in_key()
-            .chain(of_block)
-            .chain(self.unusual_sharing())
-        {
+        let unusual = self.own_unusual().chain(self.block().unusual());
+        for part in unusual.map(|value| value.key).chain(self.unusual_sharing()) {
             key += "/";
             key += &part;
         }

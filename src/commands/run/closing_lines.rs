@@ -59,7 +59,7 @@ pub(super) fn of(
         let pairs = [pairs, "udpbench ab -h"];
         pairs.map(|line| as_typed(line).into_owned())
     });
-    let answer = answer_of(rows, outputs.samples_path.as_deref(), &outputs.words);
+    let answer = answer_of(rows, &outputs.words);
     let answer = answer.filter(|_| purpose == Purpose::Choice);
     let rate = answer.as_ref().and_then(|answer| answer.rate_to_compare_at);
     let fixes = match rate.filter(|_| !explains) {

@@ -1,7 +1,6 @@
 //! Circumstances that forbid a comparison, and circumstances that its reader must know.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use crate::results::row::Row;
 use crate::text::digits::counted;
@@ -140,28 +139,19 @@ fn remark(name: &str, fact: Fact, pairs: &[[&Row; 2]]) -> Option<String> {
 
 /// Returns the remark on different lengths of windows. Lengths are measured, so they are never quite the same.
 fn other_windows(pairs: &[[&Row; 2]]) -> Option<String> {
-    let both = |[base, new]: &[&Row; 2]| Some((window(base)?, window(new)?));
-    let is_other_length = |(base, new): &(Duration, Duration)| {
-        let [base, new] = [base, new].map(Duration::as_secs_f64);
-        base / new > SAME_WINDOW || new / base > SAME_WINDOW
-    };
-    let differing: Vec<(Duration, Duration)> = pairs
+    /// Longest window that a file may claim, in ms.
+    const LONGEST_MS: f64 = 1e12;
+    let window = |row: &Row| row.window_ms.filter(|ms| (0.0..LONGEST_MS).contains(ms));
+    let both = pairs
         .iter()
-        .filter_map(both)
-        .filter(is_other_length)
-        .collect();
+        .filter_map(|[base, new]| window(base).zip(window(new)));
+    let differing = both.filter(|(base, new)| base / new > SAME_WINDOW || new / base > SAME_WINDOW);
+    let differing: Vec<(f64, f64)> = differing.collect();
     let (base, new) = differing.first()?;
     let cases = counted(differing.len(), "case");
     Some(format!(
-        "other windows in {cases}: of {:.0} ms, now of {:.0} ms",
-        base.as_secs_f64() * 1e3,
-        new.as_secs_f64() * 1e3
+        "other windows in {cases}: of {base:.0} ms, now of {new:.0} ms"
     ))
-}
-
-/// Returns the length of a row's windows. A file may claim a length that no clock can count, which is none.
-fn window(row: &Row) -> Option<Duration> {
-    Duration::try_from_secs_f64(row.window_ms? / 1e3).ok()
 }
 
 /// Ratio of two lengths up to which windows count as equal. On a busy machine, a short window becomes longer by less

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::comparability;
 use crate::results::files::Results;
 use crate::results::row::{Failure, Hindrance, Reason, Row, Status, Warning};
-use crate::verdict::judge::Obstacle;
+use crate::verdict::judge::{Obstacle, Verdict};
 
 /// Rows of two sides, by case.
 pub(super) struct Matching<'a> {
@@ -37,17 +38,11 @@ impl fmt::Display for LeftOut {
 }
 
 /// Case with its rows.
-pub(super) enum Matched<'a> {
-    /// Measured in all files: its rows in the files before, and in those after.
-    Measured([Vec<&'a Row>; 2]),
-    /// Measured before, failed after.
-    Broken([&'a Row; 2], Obstacle),
-    /// Measured before; failed in a run after, but the machine may be the reason.
-    Undecided([&'a Row; 2], Obstacle),
-    /// Measured in all files, but other programs took the CPUs of its threads.
-    Disturbed([&'a Row; 2], Obstacle),
-    /// Ambiguous case with several rows in a file: the first row.
-    Several(&'a Row, Obstacle),
+pub(super) struct Matched<'a> {
+    /// Its rows in the files before, and in those after. None after: it was not measured in all of them.
+    pub(super) rows: [Vec<&'a Row>; 2],
+    /// Its verdict, if no change is to be judged.
+    pub(super) verdict: Option<Verdict>,
 }
 
 const SIDES: [&str; 2] = ["BEFORE", "AFTER"];
@@ -90,13 +85,12 @@ impl<'a> Matching<'a> {
 impl<'a> Matched<'a> {
     /// Returns the row that names the case.
     pub(super) fn row(&self) -> &'a Row {
-        match self {
-            Self::Measured([before, _]) => before[0],
-            Self::Broken([row, _], _)
-            | Self::Undecided([row, _], _)
-            | Self::Disturbed([row, _], _)
-            | Self::Several(row, _) => row,
-        }
+        self.rows[0][0]
+    }
+
+    /// Returns whether it was measured in all files.
+    pub(super) fn is_measured(&self) -> bool {
+        !self.rows[1].is_empty()
     }
 }
 
@@ -112,7 +106,10 @@ fn matched<'a>(
         if let Some(several) = files.iter().find(|rows| rows.len() > 1) {
             let (rows, side) = (several.len(), (*side).to_owned());
             let why = Obstacle::SeveralRows { rows, side };
-            return Ok(Matched::Several(several[0], why));
+            return Ok(Matched {
+                rows: [vec![several[0]], Vec::new()],
+                verdict: Some(Verdict::NotComparable(why)),
+            });
         }
     }
     for (one, other) in [(0, 1), (1, 0)] {
@@ -144,23 +141,26 @@ fn matched<'a>(
             Reason::Failed(failure) => failure.clone(),
             _ => nothing_came(),
         };
-        let two = [before[0], broken];
         let (failures, runs) = (failed.len(), after.len());
-        return Ok(match busy.filter(|_| failure.may_be_starved()) {
+        let verdict = match busy.filter(|_| failure.may_be_starved()) {
             Some(programs) => {
                 let programs = programs.to_string();
                 let failed = Box::new(Obstacle::Failed { failure });
-                Matched::Undecided(two, Obstacle::TooBusy { programs, failed })
+                Verdict::Undecided(Obstacle::TooBusy { programs, failed })
             }
-            None if failures < runs => {
-                let why = Obstacle::FailedInRuns {
-                    failures,
-                    runs,
-                    failure,
-                };
-                Matched::Undecided(two, why)
-            }
-            None => Matched::Broken(two, Obstacle::Failed { failure }),
+            None if failures < runs => Verdict::Undecided(Obstacle::FailedInRuns {
+                failures,
+                runs,
+                failure,
+            }),
+            None => match comparability::other_system(before[0], broken) {
+                Some(why) => Verdict::NotComparable(why),
+                None => Verdict::Broken(Obstacle::Failed { failure }),
+            },
+        };
+        return Ok(Matched {
+            rows: [vec![before[0]], Vec::new()],
+            verdict: Some(verdict),
         });
     }
     if let Some(row) = after.iter().find(|row| status(row) != Status::Ok) {
@@ -170,12 +170,10 @@ fn matched<'a>(
     let disturbed = SIDES.iter().zip([&before, &after]);
     let disturbed = disturbed.filter(|(_, rows)| is_disturbed(rows));
     let disturbed: Vec<&str> = disturbed.map(|(side, _)| *side).collect();
-    if disturbed.is_empty() {
-        return Ok(Matched::Measured([before, after]));
-    }
     let sides = disturbed.join(" and ");
-    let why = Obstacle::Disturbed { sides };
-    Ok(Matched::Disturbed([before[0], after[0]], why))
+    let verdict = (!sides.is_empty()).then_some(Verdict::Undecided(Obstacle::Disturbed { sides }));
+    let rows = [before, after];
+    Ok(Matched { rows, verdict })
 }
 
 /// Returns the status of a row. A case that received nothing has failed.

@@ -11,7 +11,6 @@
 
 mod comparability;
 pub(crate) mod footnotes;
-pub mod in_turn;
 mod matching;
 mod sweeps;
 pub mod table;
@@ -64,14 +63,8 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
         match taken(matched, question.by) {
             Ok(taken) => {
                 measured.push((case(matched, question.by, Verdict::Unclear), taken));
-                if let Matched::Measured([before, after]) = matched {
-                    compared.extend(
-                        before
-                            .last()
-                            .zip(after.last())
-                            .map(|(before, after)| [*before, *after]),
-                    );
-                }
+                let [before, after] = matched.rows.each_ref().map(|rows| rows.last());
+                compared.extend(before.zip(after).map(|(before, after)| [*before, *after]));
             }
             Err(verdict) => others.push(case(matched, question.by, verdict)),
         }
@@ -108,7 +101,7 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
         remarks,
         is_disturbed: {
             let cases = matching.cases.iter();
-            let disturbed = cases.filter(|it| matches!(it, Matched::Disturbed(..)));
+            let disturbed = cases.filter(|it| it.is_measured() && it.verdict.is_some());
             4 * disturbed.count() > matching.cases.len()
         },
         is_one_missing,
@@ -158,7 +151,9 @@ impl Comparison {
         let first = first.unwrap_or_else(|| "there are no rows".to_owned());
         Some(match &self.unmatched {
             Some([before, after]) if before != after => {
-                format!("{first}: BEFORE has {before}, AFTER {after}")
+                format!(
+                    "{first}: BEFORE has {before}, AFTER {after} (udpbench ab measures two settings in turn)"
+                )
             }
             _ => first,
         })
@@ -201,22 +196,14 @@ fn missing(before: &[Results], measured: &[(Case, Measured)]) -> Option<String> 
 
 fn case(matched: &Matched, by: By, verdict: Verdict) -> Case {
     let row = matched.row();
-    let middle = |rows: &[&Row]| {
+    let values = matched.rows.each_ref().map(|rows| {
         let values = rows.iter().map(|row| value(row, by));
         values.collect::<Option<Vec<f64>>>().and_then(stats::median)
-    };
-    let values = match matched {
-        Matched::Measured([before, after]) => [middle(before), middle(after)],
-        Matched::Broken([before, _], _) | Matched::Undecided([before, _], _) => {
-            [value(before, by), None]
-        }
-        Matched::Disturbed(rows, _) => rows.map(|row| value(row, by)),
-        Matched::Several(..) => [None, None],
-    };
+    });
     Case {
         label: row.label(),
         key: row.case.key(),
-        parts: parts::of_row(row),
+        parts: parts::of_case(&row.case),
         values,
         answer: Answer {
             cases: 1,
@@ -231,36 +218,17 @@ fn case(matched: &Matched, by: By, verdict: Verdict) -> Case {
 /// # Errors
 /// Returns the verdict if there is nothing to judge.
 fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
-    let rows = match matched {
-        Matched::Several(_, why) => return Err(Verdict::NotComparable(why.clone())),
-        Matched::Broken([before, after], reason) => {
-            return Err(match comparability::other_system(before, after) {
-                Some(why) => Verdict::NotComparable(why),
-                None => Verdict::Broken(reason.clone()),
-            });
+    let (rows, first) = (&matched.rows, matched.row());
+    if matched.is_measured() {
+        let mut all = rows.iter().flatten();
+        let is_at_a_rate = by == By::Speed && first.target_pps.is_some();
+        let why = all.find_map(|row| comparability::obstacle(first, row));
+        if let Some(why) = why.or(is_at_a_rate.then_some(Obstacle::AtARate)) {
+            return Err(Verdict::NotComparable(why));
         }
-        Matched::Disturbed([before, after], why) => {
-            return Err(match comparability::obstacle(before, after) {
-                Some(other) => Verdict::NotComparable(other),
-                None if by == By::Speed && before.target_pps.is_some() => {
-                    Verdict::NotComparable(Obstacle::AtARate)
-                }
-                None => Verdict::Undecided(why.clone()),
-            });
-        }
-        Matched::Undecided(_, why) => return Err(Verdict::Undecided(why.clone())),
-        Matched::Measured(rows) => rows,
-    };
-    let first = matched.row();
-    let obstacle = rows
-        .iter()
-        .flatten()
-        .find_map(|row| comparability::obstacle(first, row));
-    if let Some(why) = obstacle {
-        return Err(Verdict::NotComparable(why));
     }
-    if by == By::Speed && first.target_pps.is_some() {
-        return Err(Verdict::NotComparable(Obstacle::AtARate));
+    if let Some(verdict) = &matched.verdict {
+        return Err(verdict.clone());
     }
     let logs = |side: usize| -> Option<Vec<f64>> {
         let values = rows[side].iter().map(|row| value(row, by));
@@ -272,7 +240,7 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
         (Some(before), Some(after)) => Ok(Measured {
             label: first.label(),
             block: first.block(),
-            parts: parts::of_row(first),
+            parts: parts::of_case(&first.case),
             logs: [before, after],
             within: within.iter().sum::<f64>() / within.len() as f64,
             state: if first.virtualization.is_empty() {

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::data::{Case, Connection, Ip, Payload, Threads};
-use crate::results::row::Row;
 
 /// Value of a parameter that cuts the cases of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,17 +27,6 @@ pub fn of_case(case: &Case) -> Parts {
         Part::Payload(case.payload),
         Part::Connection(case.connection),
         Part::Ip(case.ip),
-    ]
-    .map(Some)
-}
-
-/// Returns the parts of the case of a row.
-pub fn of_row(row: &Row) -> Parts {
-    [
-        Part::Threads(row.threads),
-        Part::Payload(row.payload_bytes),
-        Part::Connection(row.connection),
-        Part::Ip(row.ip),
     ]
     .map(Some)
 }

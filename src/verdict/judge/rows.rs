@@ -9,12 +9,7 @@ use crate::results::export::row_of;
 /// Returns the rows: objects with the same keys, each with `shared`. `sides`: names of the two columns
 /// of values.
 pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Value> {
-    let row = |kind: &str,
-               label: &str,
-               part: &str,
-               case: &str,
-               values: [Option<f64>; 2],
-               answer: &Answer| {
+    let row = |[kind, label, part, case]: [&str; 4], values: [Option<f64>; 2], answer: &Answer| {
         let of = json!({
             "kind": kind, "label": label, "part": part, "case": case, "cases": answer.cases,
             "by": judgement.question.by.name(), sides[0]: values[0], sides[1]: values[1],
@@ -23,34 +18,17 @@ pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Valu
     };
     let mut rows = Vec::new();
     for engine in &judgement.engines {
-        rows.push(row(
-            judgement.noun,
-            &engine.label,
-            "",
-            "",
-            [None; 2],
-            &engine.whole,
-        ));
+        let label = &engine.label;
+        let names = [judgement.noun, label, "", ""];
+        rows.push(row(names, [None; 2], &engine.whole));
         for (part, answer) in engine.parts.iter().flatten() {
-            rows.push(row(
-                "part",
-                &engine.label,
-                &part.to_string(),
-                "",
-                [None; 2],
-                answer,
-            ));
+            let names = ["part", label, &part.to_string(), ""];
+            rows.push(row(names, [None; 2], answer));
         }
     }
     for case in &judgement.cases {
-        rows.push(row(
-            "case",
-            &case.label,
-            "",
-            &case.key,
-            case.values,
-            &case.answer,
-        ));
+        let names = ["case", &case.label, "", &case.key];
+        rows.push(row(names, case.values, &case.answer));
     }
     rows
 }

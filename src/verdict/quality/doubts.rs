@@ -57,9 +57,6 @@ impl Doubt {
 
 const CHECK: Fix = Fix::Check("mend what this finds");
 pub(super) const STOP: Fix = Fix::Check("stop what else runs, which this names");
-pub(super) const STOP_AND_MEND: Fix = Fix::Check(
-    "mend why cases failed (said below the table), and stop what else runs, which this names",
-);
 
 /// Number of grave doubts, which come first in [`DOUBTS`]. One case with a grave doubt rules out a good grade.
 pub(super) const GRAVE: usize = 10;

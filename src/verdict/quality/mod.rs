@@ -14,7 +14,7 @@ mod doubts;
 use std::cmp::Reverse;
 use std::fmt;
 
-use self::doubts::{DOUBTS, Doubt, GRAVE, OF_SETUP, STOP, STOP_AND_MEND};
+use self::doubts::{DOUBTS, Doubt, GRAVE, OF_SETUP, STOP};
 use crate::data::{Buffer, Workload};
 use crate::results::row::{Row, Status};
 use crate::stats;
@@ -234,13 +234,7 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     let failed = DOUBTS
         .iter()
         .find(|doubt| doubt.is_failure() && count(doubt) > 0);
-    let is_disturbed = |doubt: &Doubt| doubt.fix == STOP && 4 * count(doubt) > cases.len();
-    let doubt = match failed {
-        // What else runs disturbs the next run, too.
-        Some(_) if DOUBTS.iter().any(is_disturbed) => Some(STOP_AND_MEND),
-        Some(failed) => Some(failed.fix),
-        None => worst.filter(|_| is_poor).map(|doubt| doubt.fix),
-    };
+    let doubt = failed.or(worst.filter(|_| is_poor)).map(|doubt| doubt.fix);
     let lossy: Vec<&Row> = cases.iter().copied().filter(|row| is_lossy(row)).collect();
     let has_small = |row: &&Row| {
         let requested = row.rcvbuf_requested_bytes;
@@ -261,13 +255,9 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     };
     let is_width = is_poor && apart.is_none() && doubt.is_none() && is_width;
     let width = is_width.then_some(Fix::Until);
-    // A step in words has no command that could ask for more rounds, too.
-    let is_in_words = matches!(doubt, Some(Fix::Words(_)));
-    let few = DOUBTS.iter().find(|doubt| doubt.fix == Fix::Rounds);
-    let few = few.filter(|few| is_poor && is_in_words && 4 * count(few) > cases.len());
     // Whatever else disturbed the run, buffers that are too small lose datagrams again.
     let loss = loss.filter(|loss| doubt.is_none() || *loss == Fix::Buffers);
-    let fixes = [apart, doubt, few.map(|few| few.fix), loss, width];
+    let fixes = [apart, doubt, loss, width];
     fixes.into_iter().flatten().collect()
 }
 

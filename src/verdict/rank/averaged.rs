@@ -5,7 +5,7 @@ use std::mem;
 
 use super::estimate::{RISK, Reading};
 use super::measure::{Measure, Unit};
-use super::{Asked, GroupRanking, RankedEngine, RowGroup, SharedCpus, Standing};
+use super::{Asked, GroupRanking, RankedEngine, RowGroup, Standing};
 use crate::data::{BlockKey, Ip};
 use crate::results::row::Load;
 
@@ -41,19 +41,18 @@ impl Conditions {
     /// thread`.
     pub fn labels(all: &[Self]) -> BTreeMap<Self, String> {
         let label = |conditions: &Self| {
-            let parts = conditions.parts().into_iter().enumerate();
+            let parts = conditions.parts();
             let is_common = |part: &String| all.iter().all(|one| one.parts().contains(part));
-            let is_alone = all.iter().all(|one| one == conditions);
-            let has_load = conditions.asked.is_some();
-            let told =
-                parts.filter(|(n, part)| !is_common(part) || (*n == 0 && (is_alone || has_load)));
-            let told: Vec<String> = told.map(|(_, part)| part).collect();
-            match told.split_first() {
-                None => "defaults".to_owned(),
-                Some(_) if has_load => told.join(", "),
-                Some((first, [])) => first.clone(),
-                Some((first, rest)) => format!("{first} with {}", rest.join(" and ")),
+            let mut told: Vec<&String> = parts.iter().filter(|part| !is_common(part)).collect();
+            // The load always is, and so is the payload if there is nothing else.
+            let is_needed = told.is_empty() || conditions.asked.is_some();
+            if is_needed && told.first() != Some(&&parts[0]) {
+                told.insert(0, &parts[0]);
             }
+            let (first, rest) = told.split_at(1);
+            let rest: Vec<&str> = rest.iter().map(|part| part.as_str()).collect();
+            let with = if rest.is_empty() { "" } else { " with " };
+            format!("{}{with}{}", first[0], rest.join(" and "))
         };
         all.iter().map(|one| (*one, label(one))).collect()
     }
@@ -61,7 +60,10 @@ impl Conditions {
     /// Returns the load if there is one, the payload, the threads, and each value that is not the default, in words.
     fn parts(&self) -> Vec<String> {
         let block = &self.block;
-        let load = self.asked.map(|asked| self.load_in_words(asked.load));
+        let load = self.asked.map(|asked| match block.rate {
+            Some(rate) => format!("{:.0}/s", rate.per_second(block.payload)),
+            None => asked.load.to_string(),
+        });
         let threads = match self.asked {
             _ if block.threads.is_alone() => "1 thread".to_owned(),
             Some(_) => format!("{} threads", block.threads),
@@ -79,21 +81,9 @@ impl Conditions {
         usual.chain(cpus).chain(unusual).collect()
     }
 
-    fn load_in_words(&self, load: Load) -> String {
-        match self.block.rate {
-            Some(rate) => format!("{:.0}/s", rate.per_second(self.block.payload)),
-            None => load.to_string(),
-        }
-    }
-
     /// Returns whether clients waited for each response.
     pub(super) fn are_alone(&self) -> bool {
         self.asked.is_some_and(|asked| asked.load == Load::Alone)
-    }
-
-    /// Returns the CPUs of clients and servers, if round trips were measured.
-    pub(super) fn cpus(&self) -> Option<SharedCpus> {
-        self.asked.map(|asked| asked.cpus)
     }
 }
 
@@ -112,8 +102,8 @@ pub struct Averaged {
     pub groups: usize,
     /// Number of groups with these conditions.
     pub of: usize,
-    /// The engines left out, each with its number of groups.
-    pub left_out: Vec<(String, usize)>,
+    /// The engines left out.
+    pub left_out: Vec<String>,
 }
 
 /// Each group with its engines and their places.
@@ -122,8 +112,16 @@ type Cells<'a> = BTreeMap<RowGroup, BTreeMap<&'a str, &'a RankedEngine>>;
 impl Averaged {
     /// Averages the groups that have the same conditions, in the order of the measures and the conditions.
     pub(super) fn all(groups: &[GroupRanking]) -> Vec<Self> {
-        let each = Measure::ALL.map(|measure| Self::each(measure, groups));
-        let mut all: Vec<Self> = each.into_iter().flatten().collect();
+        let mut alike: BTreeMap<Conditions, Vec<&GroupRanking>> = BTreeMap::new();
+        for ranking in groups {
+            let conditions = Conditions::of(&ranking.group);
+            alike.entry(conditions).or_default().push(ranking);
+        }
+        let of = |measure| {
+            let alike = alike.iter();
+            alike.filter_map(move |(conditions, groups)| Self::new(measure, *conditions, groups))
+        };
+        let mut all: Vec<Self> = Measure::ALL.into_iter().flat_map(of).collect();
         // The risks of all comparisons add up. So one answer in twenty at most names a single engine among equals.
         let risk = RISK / all.len().max(1) as f64;
         for Self { standing, .. } in &mut all {
@@ -131,18 +129,6 @@ impl Averaged {
             *standing = Standing::new(standing.measure, standing.unit, places, risk);
         }
         all
-    }
-
-    fn each(measure: Measure, groups: &[GroupRanking]) -> Vec<Self> {
-        let mut alike: BTreeMap<Conditions, Vec<&GroupRanking>> = BTreeMap::new();
-        for ranking in groups {
-            let conditions = Conditions::of(&ranking.group);
-            alike.entry(conditions).or_default().push(ranking);
-        }
-        alike
-            .into_iter()
-            .filter_map(|(conditions, groups)| Self::new(measure, conditions, &groups))
-            .collect()
     }
 
     /// Averages groups with these conditions. `None` if no engine has this measure.
@@ -180,8 +166,8 @@ fn cells<'a>(measure: Measure, unit: Unit, groups: &[&'a GroupRanking]) -> Cells
     cells
 }
 
-/// Returns the engines to rank, and the engines left out with their numbers of groups.
-fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<(String, usize)>) {
+/// Returns the engines to rank, and the engines left out.
+fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<String>) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for &engine in all.values().flat_map(BTreeMap::keys) {
         *counts.entry(engine).or_default() += 1;
@@ -192,7 +178,7 @@ fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<(String, usize)>) {
         let fewest = engines.iter().rev().min_by_key(|&&engine| counts[engine]);
         let Some(&engine) = fewest else { break };
         engines.remove(engine);
-        left_out.push((engine.to_owned(), counts[engine]));
+        left_out.push(engine.to_owned());
     }
     (engines, left_out)
 }
@@ -223,12 +209,10 @@ fn mean(
         places.push(place);
     }
     let blocks: Vec<Vec<Reading>> = blocks.into_values().collect();
-    let values = || places.iter().map(|place| place.reading.value());
     Some(RankedEngine {
         place: None,
         label: engine.to_owned(),
         reading: Reading::geometric_mean(&blocks)?,
-        range: (values().reduce(f64::min)?, values().reduce(f64::max)?),
         loss_pct: places
             .iter()
             .filter_map(|place| place.loss_pct)

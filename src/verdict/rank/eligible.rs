@@ -16,12 +16,7 @@ pub(super) struct EligibleRows<'a> {
     pub(super) left_out: BTreeMap<String, usize>,
     /// Cases that did not answer the requests of their load.
     pub(super) overloaded: Vec<Overloaded>,
-    /// The 99th percentile of the round trips of each engine with one row.
-    pub(super) tails: Tails,
 }
-
-/// The 99th percentiles of round trips, by conditions and label. Of engines with one row each; `None`: several.
-pub(super) type Tails = BTreeMap<(Conditions, String), Option<Reading>>;
 
 /// A case that did not answer the requests of its load.
 #[derive(Clone, Debug)]
@@ -46,7 +41,6 @@ impl<'a> EligibleRows<'a> {
             groups: BTreeMap::new(),
             left_out: BTreeMap::new(),
             overloaded: Vec::new(),
-            tails: Tails::new(),
         };
         for &(row, load) in rows {
             let group = RowGroup::new(row, load);
@@ -63,12 +57,6 @@ impl<'a> EligibleRows<'a> {
             match obstacle(row, load) {
                 Some(why) => *eligible.left_out.entry(why).or_default() += 1,
                 None => eligible.admit(group, row),
-            }
-            if load.is_some() {
-                let own = (Conditions::of(&group), row.label());
-                let is_first = !eligible.tails.contains_key(&own);
-                let tail = tail(row).filter(|_| is_first);
-                eligible.tails.insert(own, tail);
             }
         }
         // Round trips are of interest even if nothing is beside them.
@@ -92,45 +80,36 @@ impl<'a> EligibleRows<'a> {
     /// Removes groups that have only the reference. If only unconnected cases were requested, the reference is
     /// measured on connected sockets all the same, and has no rival in its group. If it was measured alone, it stays.
     fn leave_out_lone_references(&mut self) {
-        let has_rival = |engines: &Engines| {
-            let mut rows = engines.values().flatten();
-            rows.any(|row| !row.is_reference())
-        };
-        if !self.groups.values().any(has_rival) {
+        if self.rows().all(|(_, row)| row.is_reference()) {
             return;
         }
-        let mut lone = 0;
-        self.groups.retain(|_, engines| {
-            let has_rival = has_rival(engines);
-            lone += if has_rival { 0 } else { count(engines) };
-            has_rival
-        });
+        let before = self.rows().count();
+        self.groups
+            .retain(|_, engines| !engines.values().flatten().all(|row| row.is_reference()));
+        let lone = before - self.rows().count();
         if lone > 0 {
             let why = "std on connected sockets, with nothing beside it in its group";
             self.left_out.insert(why.to_owned(), lone);
         }
     }
 
-    pub(super) fn rows(&self) -> impl Iterator<Item = &'a Row> {
-        let engines = self.groups.values().flat_map(BTreeMap::values);
-        engines.flatten().copied()
-    }
-
-    /// Returns whether any engine was measured more than once in a group.
-    pub(super) fn has_repeats(&self) -> bool {
-        let mut engines = self.groups.values().flat_map(BTreeMap::values);
-        engines.any(|rows| rows.len() > 1)
+    pub(super) fn rows(&self) -> impl Iterator<Item = (RowGroup, &'a Row)> {
+        let engines = self.groups.iter();
+        engines.flat_map(|(group, engines)| {
+            let rows = engines.values().flatten();
+            rows.map(|row| (*group, *row))
+        })
     }
 
     pub(super) fn rankings(&self) -> Vec<GroupRanking> {
         let rankings = self.groups.iter().map(|(&group, engines)| {
-            let standings = Measure::ALL.into_iter().filter(|measure| match measure {
+            let measures = Measure::ALL.into_iter().filter(|measure| match measure {
                 // Who keeps a given rate is as fast as all others.
                 Measure::Speed => group.asked.is_none() && group.block.rate.is_none(),
                 Measure::RoundTrip => group.asked.is_some(),
                 Measure::Cpu => true,
             });
-            let standings = standings.map(|measure| {
+            let standings = measures.map(|measure| {
                 // Under load, each engine has a block of its own, without a reference.
                 let unit = match group.asked {
                     Some(_) => Unit::Absolute,
@@ -165,8 +144,8 @@ fn obstacle(row: &Row, load: Option<Load>) -> Option<String> {
     if row.duplex == Some(Duplex::Half) {
         return Some("one direction only, measured as the base of ratio_to_half".to_owned());
     }
-    for name in [&row.sender, &row.receiver] {
-        match name.parse().ok().and_then(engines::properties) {
+    for name in [row.case.sender, row.case.receiver] {
+        match engines::properties(name) {
             Some(engine) if !engine.moves_datagrams => {
                 return Some(format!("{name} moves no datagrams"));
             }
@@ -195,20 +174,9 @@ fn keeps_rate(row: &Row) -> bool {
     asked.is_none_or(|asked| row.sent_pps.is_some_and(|sent| sent >= KEPT * asked))
 }
 
-/// Returns the 99th percentile of the round trips of a row.
-fn tail(row: &Row) -> Option<Reading> {
-    let interval = row.rtt_p99_us_low.zip(row.rtt_p99_us_high);
-    let (low, high) = interval?;
-    Some(Reading::new(row.rtt_p99_us?)?.with_shown_interval(low, high))
-}
-
 /// Returns the loss of a row, if its file has a possible one.
 fn loss_pct(row: &Row) -> Option<f64> {
     row.loss_pct.filter(|pct| (0.0..=100.0).contains(pct))
-}
-
-fn count(engines: &Engines) -> usize {
-    engines.values().map(Vec::len).sum()
 }
 
 /// Returns the unit for comparing the engines of a group: ratios if any row has one.
@@ -230,7 +198,6 @@ fn standing(measure: Measure, unit: Unit, engines: &Engines) -> Standing {
             place: None,
             label: engine.clone(),
             reading,
-            range: (reading.value(), reading.value()),
             loss_pct: losses
                 .map(|pct| (pct, pct))
                 .reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),

@@ -26,42 +26,39 @@ struct Error {
     freedom: f64,
 }
 
+/// What a [`Reading`] is made from.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Figure {
+    pub(super) value: Option<f64>,
+    /// Standard deviation of the logarithms of the values behind it, in percent, and their number.
+    pub(super) scatter: Option<(f64, usize)>,
+    /// The same of each round without the part that is common to all engines.
+    pub(super) residual: Option<(f64, usize)>,
+    /// The interval in the row.
+    pub(super) interval: Option<(f64, f64)>,
+}
+
 impl Reading {
-    /// Creates a value without an uncertainty. `None` if it is not a positive number.
-    pub(super) fn new(value: f64) -> Option<Self> {
+    /// Returns a value with what is known of its uncertainty. `None` if it is not a positive number.
+    pub(super) fn of(figure: Figure) -> Option<Self> {
+        let value = figure.value?;
+        let interval = figure.interval;
+        let interval = interval.filter(|(low, high)| *low > 0.0 && low <= high && high.is_finite());
+        // Half of an interval counts as two standard errors.
+        let of_interval = interval.map(|(low, high)| Error {
+            standard: (high.ln() - low.ln()) / 4.0,
+            freedom: f64::INFINITY,
+        });
+        // Tolerates a difference in the last digit.
+        let encloses = |(low, high): &(f64, f64)| {
+            *low <= value * (1.0 + 1e-9) && *high >= value * (1.0 - 1e-9)
+        };
         (value.is_finite() && value > 0.0).then(|| Self {
             ln: value.ln(),
-            error: None,
-            residual: None,
-            shown: None,
+            error: figure.scatter.and_then(Error::of_scatter).or(of_interval),
+            residual: figure.residual.and_then(Error::of_scatter),
+            shown: interval.filter(encloses),
         })
-    }
-
-    /// Adds the interval of the row, if it encloses the value.
-    pub(super) fn with_shown_interval(self, low: f64, high: f64) -> Self {
-        // Tolerates a difference in the last digit.
-        let is_one = low > 0.0
-            && low <= self.value() * (1.0 + 1e-9)
-            && high >= self.value() * (1.0 - 1e-9)
-            && high.is_finite();
-        Self {
-            shown: is_one.then_some((low, high)),
-            ..self
-        }
-    }
-
-    /// Adds the residual error of `count` rounds: `deviation_pct` is the standard deviation of their logarithms, in
-    /// percent, without the part that is common to all engines.
-    pub(super) fn with_residual(self, deviation_pct: Option<f64>, count: Option<usize>) -> Self {
-        let known = deviation_pct.zip(count);
-        let residual = known.filter(|(pct, count)| pct.is_finite() && *pct >= 0.0 && *count > 1);
-        Self {
-            residual: residual.map(|(pct, count)| Error {
-                standard: stats::error_of_estimate(pct / 100.0, count as f64),
-                freedom: count as f64 - 1.0,
-            }),
-            ..self
-        }
     }
 
     /// Returns whether this value is surely greater than one that was measured beside it. Of equal values, one exceeds
@@ -101,36 +98,6 @@ impl Reading {
     /// Returns whether any uncertainty is known.
     pub(super) fn has_error(&self) -> bool {
         self.error.is_some() || self.residual.is_some()
-    }
-
-    /// Adds the error of an estimate from `count` values, whose logarithms have this standard deviation, in percent.
-    pub(super) fn with_scatter(self, deviation_pct: f64, count: usize) -> Self {
-        if !deviation_pct.is_finite() || deviation_pct < 0.0 || count < 2 {
-            return self;
-        }
-        let count = count as f64;
-        self.with_error(
-            stats::error_of_estimate(deviation_pct / 100.0, count),
-            count - 1.0,
-        )
-    }
-
-    /// Adds the error of a value that is known by its interval alone: half of the interval counts as two standard
-    /// errors.
-    pub(super) fn with_interval(self, low: f64, high: f64) -> Self {
-        if low > 0.0 && low <= high && high.is_finite() {
-            self.with_error((high.ln() - low.ln()) / 4.0, f64::INFINITY)
-        } else {
-            self
-        }
-    }
-
-    fn with_error(self, standard: f64, freedom: f64) -> Self {
-        let error = Error { standard, freedom };
-        Self {
-            error: Some(error),
-            ..self
-        }
     }
 
     /// Returns the value.
@@ -217,6 +184,15 @@ fn mean_ln(readings: &[Reading]) -> f64 {
 }
 
 impl Error {
+    /// Returns the error of an estimate from `count` values, whose logarithms have this standard deviation, in percent.
+    fn of_scatter((deviation_pct, count): (f64, usize)) -> Option<Self> {
+        let is_known = deviation_pct.is_finite() && deviation_pct >= 0.0 && count > 1;
+        is_known.then(|| Self {
+            standard: stats::error_of_estimate(deviation_pct / 100.0, count as f64),
+            freedom: count as f64 - 1.0,
+        })
+    }
+
     fn over(self, count: f64) -> Self {
         Self {
             standard: self.standard / count,
@@ -269,9 +245,18 @@ fn quantile(freedom: f64, risk: f64) -> f64 {
 mod tests {
     use super::*;
 
+    fn reading(value: f64, deviation_pct: Option<f64>, interval: Option<(f64, f64)>) -> Reading {
+        let figure = Figure {
+            value: Some(value),
+            scatter: deviation_pct.map(|pct| (pct, 6)),
+            residual: None,
+            interval,
+        };
+        Reading::of(figure).expect("positive")
+    }
+
     fn one(deviation_pct: f64) -> Reading {
-        let reading = Reading::new(1.0).expect("positive");
-        reading.with_scatter(deviation_pct, 6)
+        reading(1.0, Some(deviation_pct), None)
     }
 
     fn standard(reading: Reading) -> f64 {
@@ -300,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_case_without_an_interval_leaves_the_mean_without_one() {
-        let bare = Reading::new(2.0).expect("positive");
+        let bare = reading(2.0, None, None);
         let mean = Reading::geometric_mean(&[vec![one(3.0)], vec![bare]]).expect("cases");
         assert_eq!(mean.interval(), None);
         assert!((mean.value() - 2.0_f64.sqrt()).abs() < 1e-12);
@@ -309,9 +294,8 @@ mod tests {
     #[test]
     fn repeats_that_differ_more_than_they_say_are_believed_to_differ() {
         let repeats = |values: [f64; 3], deviation_pct| {
-            let reading = |value| Some(Reading::new(value)?.with_scatter(deviation_pct, 6));
-            let readings: Option<Vec<Reading>> = values.into_iter().map(reading).collect();
-            standard(Reading::of_repeats(&readings.expect("positive")).expect("three"))
+            let readings = values.map(|value| reading(value, Some(deviation_pct), None));
+            standard(Reading::of_repeats(&readings).expect("three"))
         };
         let alike = repeats([1.0, 1.0, 1.0], 3.0);
         assert!((alike - standard(one(3.0)) / 3.0_f64.sqrt()).abs() < 1e-12);
@@ -320,15 +304,12 @@ mod tests {
 
     #[test]
     fn an_interval_alone_says_how_uncertain_a_value_is() {
-        let reading = Reading::new(1.0).expect("positive").with_interval(0.9, 1.1);
-        let (low, high) = reading.interval().expect("it has one");
-        assert!(
-            (low - 0.906).abs() < 1e-3 && (high - 1.103).abs() < 1e-3,
-            "{low} {high}"
-        );
-        let unknown = Reading::new(1.0)
-            .expect("positive")
-            .with_interval(-1.0, 1.1);
-        assert_eq!(unknown.interval(), None);
+        let (low, high) = reading(1.0, None, Some((0.9, 1.1)))
+            .interval()
+            .expect("one");
+        assert_eq!((low, high), (0.9, 1.1));
+        let error = standard(reading(1.0, None, Some((0.9, 1.1))));
+        assert!((error - 0.0502).abs() < 1e-4, "{error}");
+        assert_eq!(reading(1.0, None, Some((-1.0, 1.1))).interval(), None);
     }
 }

@@ -1,8 +1,5 @@
-//! What kept engines between two hosts from being faster, as far as it is known, and what they took of the CPUs then.
+//! What kept engines between two hosts from being faster, as far as it is known.
 
-use std::collections::BTreeMap;
-
-use super::{Conditions, RowGroup};
 use crate::data::Ip;
 use crate::results::row::Row;
 use crate::verdict::quality::LOSSY_PCT;
@@ -10,8 +7,8 @@ use crate::verdict::quality::LOSSY_PCT;
 /// What kept an engine from being faster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Limit {
-    /// The link: its speed in Mb/s, and how much of it the frames took, in percent.
-    Link { mbps: u32, pct: f64 },
+    /// The link, of this speed in Mb/s.
+    Link { mbps: u32 },
     /// The queue at the sender's interface, which refused or dropped datagrams.
     Queue,
     /// Something between the threads of both ends, none of which needed a whole CPU.
@@ -22,20 +19,27 @@ pub(super) enum Limit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reached {
     /// What kept it from being faster. `None`: a CPU, or it is not known.
-    pub(super) limit: Option<Limit>,
-    /// CPUs that the threads of both ends took.
-    pub(super) cpus: f64,
+    limit: Option<Limit>,
     /// Datagrams received per second.
-    pub(super) pps: f64,
+    pps: f64,
     /// Payload received, in Mb/s.
-    pub(super) mbps: f64,
+    mbps: f64,
     /// CPU time of the senders and of the receivers per datagram, in nanoseconds. `None`: both ends shared a CPU, or it is
     /// not known.
     ns: Option<[f64; 2]>,
 }
 
-/// What is known of engines, by conditions and label.
-pub(super) type AllReached = BTreeMap<(Conditions, String), Reached>;
+/// A path that all engines fill, and reach the same rate.
+pub(super) struct FullPath {
+    /// What is full, in words.
+    pub(super) what: String,
+    /// The lowest of their rates, which hardly differ, in datagrams per second.
+    pub(super) pps: f64,
+    /// The same, in Mb/s of payload.
+    pub(super) mbps: f64,
+    /// True if it drops nothing and the engines wait for it: their CPU times then tell them apart.
+    pub(super) is_waited_for: bool,
+}
 
 /// Share of a link from which on it counts as full, in percent: drivers and PHYs take some.
 const FULL_PCT: f64 = 95.0;
@@ -53,31 +57,16 @@ impl Reached {
     /// Returns what is known of a row between two hosts.
     pub(super) fn of(row: &Row) -> Option<Self> {
         row.direction?;
-        let pps = row.received_pps?;
+        let (tx, rx) = (row.sender_cpu_ns_per_packet, row.receiver_cpu_ns_per_packet);
+        let ns = tx.zip(rx).filter(|_| !row.shares_cpu());
+        let ns = ns.map(|(tx, rx)| [tx, rx]);
         let limit = full_link(row).or_else(|| full_queue(row).then_some(Limit::Queue));
-        let ns = row
-            .sender_cpu_ns_per_packet
-            .zip(row.receiver_cpu_ns_per_packet);
-        let ns = ns.filter(|_| !row.shares_cpu());
         Some(Self {
-            limit: limit.or_else(|| had_time(row).then_some(Limit::Path)),
-            ns: ns.map(|(tx, rx)| [tx, rx]),
-            cpus: 1e-9 * row.cpu_ns_per_packet? * pps,
-            pps,
+            limit: limit.or_else(|| had_time(row, ns?).then_some(Limit::Path)),
+            pps: row.received_pps?,
             mbps: row.received_mbps?,
+            ns,
         })
-    }
-
-    /// Collects what is known of all rows. Of rows with the same conditions and label, the first counts.
-    pub(super) fn of_all<'a>(rows: impl Iterator<Item = &'a Row>) -> AllReached {
-        let mut all = AllReached::new();
-        for row in rows {
-            let own = (Conditions::of(&RowGroup::new(row, None)), row.label());
-            if let Some(reached) = Self::of(row) {
-                all.entry(own).or_insert(reached);
-            }
-        }
-        all
     }
 }
 
@@ -101,69 +90,69 @@ fn full_link(row: &Row) -> Option<Limit> {
     }
     let frame = (packet + FRAME_BYTES).max(SHORTEST_BYTES + 20);
     let pct = 100.0 * 8e-6 * f64::from(frame) * row.received_pps? / f64::from(mbps);
-    (FULL_PCT..VIRTUAL_PCT)
-        .contains(&pct)
-        .then_some(Limit::Link { mbps, pct })
+    let is_full = (FULL_PCT..VIRTUAL_PCT).contains(&pct);
+    is_full.then_some(Limit::Link { mbps })
 }
 
 /// Returns whether no thread of either end needed a whole CPU: each waited for something between them.
-fn had_time(row: &Row) -> bool {
-    if row.shares_cpu() {
-        return false;
-    }
-    let share = |ns: Option<f64>, pps: Option<f64>, threads: usize| {
-        Some(1e-9 * ns? * pps? / (threads as f64) < SPARE)
+fn had_time(row: &Row, [tx_ns, rx_ns]: [f64; 2]) -> bool {
+    let has_time = |ns: f64, pps: Option<f64>, threads: usize| {
+        pps.is_some_and(|pps| 1e-9 * ns * pps / (threads as f64) < SPARE)
     };
-    let senders = share(row.sender_cpu_ns_per_packet, row.sent_pps, row.senders);
-    let receivers = share(
-        row.receiver_cpu_ns_per_packet,
-        row.received_pps,
-        row.receivers,
-    );
-    senders == Some(true) && receivers == Some(true)
+    has_time(tx_ns, row.sent_pps, row.senders) && has_time(rx_ns, row.received_pps, row.receivers)
 }
 
 /// Says what kept all of these from being faster. `None`: not the same kept them, or it is not known.
 pub(super) fn in_words(all: &[Reached]) -> Option<String> {
     let limits: Option<Vec<Limit>> = all.iter().map(|one| one.limit).collect();
-    let limits = limits.filter(|limits| !limits.is_empty())?;
-    let links = limits.iter().map(|limit| match limit {
-        Limit::Link { mbps, pct } => Some((*mbps, *pct)),
-        Limit::Queue | Limit::Path => None,
-    });
-    let links: Option<Vec<(u32, f64)>> = links.collect();
-    Some(match links {
-        Some(links) => {
-            let least = links.iter().map(|(_, pct)| *pct).fold(100.0, f64::min);
-            format!("the link of {} Mb/s is full, {least:.0} %", links[0].0)
+    let limits = limits?;
+    let is_link = |limit: &Limit| matches!(limit, Limit::Link { .. });
+    Some(match limits.first()? {
+        Limit::Link { mbps } if limits.iter().all(is_link) => {
+            format!("the link of {mbps} Mb/s is full")
         }
-        None => "the path is full, no thread needed a whole CPU".to_owned(),
+        _ => "the path is full, no thread needed a whole CPU".to_owned(),
     })
 }
 
-/// Ratio of two rates that are the same.
-const SAME: f64 = 1.05;
-
-/// Says what is full between the threads of all of these, if they reach the same rate, it drops nothing and they wait for
-/// it: their CPU times then tell them apart. `None`: it is not so, or not known.
-pub(super) fn full_path(all: &[Reached]) -> Option<String> {
-    let is_path = |one: &Reached| one.limit.is_some_and(|limit| limit != Limit::Queue);
-    let is_same = most_over_least(all.iter().map(|one| one.pps)) <= SAME;
-    if all.len() > 1 && is_same && all.iter().all(is_path) {
-        return in_words(all);
-    }
-    None
+/// Returns the path that all of `known` fill at the same rate. `None`: they do not, or it is not known. `all`: also the
+/// engines that may not be recommended, which tell what is full as well. `are_clean`: `known` lost little.
+pub(super) fn full_path(known: &[Reached], all: &[Reached], are_clean: bool) -> Option<FullPath> {
+    /// Ratio of two rates that are the same.
+    const SAME: f64 = 1.05;
+    let least = known.iter().min_by(|a, b| a.pps.total_cmp(&b.pps))?;
+    let is_queue = |one: &Reached| one.limit == Some(Limit::Queue);
+    let has_queue = known.iter().any(is_queue);
+    let is_same = known.len() > 1 && most_over_least(known.iter().map(|one| one.pps)) <= SAME;
+    let limit = in_words(known).filter(|_| is_same);
+    let (what, is_waited_for) = match limit {
+        Some(what) if are_clean && !has_queue => (what, true),
+        _ if are_clean && (is_same_whatever_cpu(known) || is_same_whatever_cpu(all)) => {
+            ("the path is full".to_owned(), false)
+        }
+        Some(_) if has_queue => (
+            "the queue of the sender's interface is full".to_owned(),
+            false,
+        ),
+        _ => return None,
+    };
+    Some(FullPath {
+        what,
+        pps: least.pps,
+        mbps: least.mbps,
+        is_waited_for,
+    })
 }
 
 /// Returns whether all reach the same rate although CPU times differ at both ends: a CPU would keep each of them at another
 /// rate. A thread may be busy all the same, as the kernel empties a queue in its calls: its CPU time says nothing then.
-pub(super) fn is_same_whatever_cpu(all: &[Reached]) -> bool {
+fn is_same_whatever_cpu(all: &[Reached]) -> bool {
     /// Ratio of rates that only one cause explains, and of CPU times that are not the same.
     const EQUAL: f64 = 1.02;
     const OTHER: f64 = 1.1;
+    let has_queue = all.iter().any(|one| one.limit == Some(Limit::Queue));
     let ns: Option<Vec<[f64; 2]>> = all.iter().map(|one| one.ns).collect();
-    let is_queue = |one: &Reached| one.limit == Some(Limit::Queue);
-    let Some(ns) = ns.filter(|_| !all.iter().any(is_queue)) else {
+    let Some(ns) = ns.filter(|_| !has_queue) else {
         return false;
     };
     let differs = |end: usize| most_over_least(ns.iter().map(|ns| ns[end])) >= OTHER;
@@ -177,36 +166,6 @@ pub(super) fn is_same_whatever_cpu(all: &[Reached]) -> bool {
 fn most_over_least(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let (least, most) = (values.clone().reduce(f64::min), values.reduce(f64::max));
     most.zip(least).map_or(1.0, |(most, least)| most / least)
-}
-
-/// The rate at which every engine fills the queue of the sender's interface, or something on the path.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FullRate {
-    /// The lowest of their rates, in datagrams per second.
-    pub(super) pps: f64,
-    /// The same, in Mb/s of payload.
-    pub(super) mbps: f64,
-}
-
-impl FullRate {
-    /// Returns the lowest rate of these engines. `None`: there are none.
-    pub(super) fn least(all: &[Reached]) -> Option<Self> {
-        let least = all.iter().min_by(|a, b| a.pps.total_cmp(&b.pps))?;
-        Some(Self {
-            pps: least.pps,
-            mbps: least.mbps,
-        })
-    }
-
-    /// Returns the rate of engines that all reach the same one, some of them with a full queue. `None`: a CPU keeps one
-    /// from it, their rates differ, or it is not known.
-    pub(super) fn of_queue(all: &[Reached]) -> Option<Self> {
-        let is_full = |one: &Reached| one.limit == Some(Limit::Queue);
-        let least = all.iter().min_by(|a, b| a.pps.total_cmp(&b.pps))?;
-        let is_same = |one: &Reached| one.limit.is_some() && one.pps <= SAME * least.pps;
-        let is_it = all.len() > 1 && all.iter().any(is_full) && all.iter().all(is_same);
-        Self::least(all).filter(|_| is_it)
-    }
 }
 
 #[cfg(test)]
@@ -237,86 +196,88 @@ mod tests {
         }
     }
 
-    fn is_full(all: &[Reached]) -> bool {
-        full_path(all).is_some()
+    fn reached(pps: f64, share: f64) -> Reached {
+        Reached::of(&row(None, pps, share)).expect("a wire")
+    }
+
+    fn is_waited_for(known: &[Reached]) -> Option<bool> {
+        Some(full_path(known, known, true)?.is_waited_for)
     }
 
     #[test]
     fn a_link_is_full_by_its_frames() {
         // 1460 B of payload are 1526 B of the time on the wire: 81,913 of them are 1 Gb/s.
-        for (mbps, pps, expected) in [
-            (1000, 80_000.0, Some(97.7)),
-            (1000, 70_000.0, None),
-            (100, 8_000.0, Some(97.7)),
-            (10, 80_000.0, None),
+        for (mbps, pps, is_full) in [
+            (1000, 80_000.0, true),
+            (1000, 70_000.0, false),
+            (100, 8_000.0, true),
+            (10, 80_000.0, false),
         ] {
             let reached = Reached::of(&row(Some(mbps), pps, 1.0)).expect("a wire");
-            let pct = match reached.limit {
-                Some(Limit::Link { pct, .. }) => Some((10.0 * pct).round() / 10.0),
-                _ => None,
-            };
-            assert_eq!(pct, expected, "{mbps} {pps}");
+            let expected = is_full.then_some(Limit::Link { mbps });
+            assert_eq!(reached.limit, expected, "{mbps} {pps}");
         }
     }
 
     #[test]
     fn threads_with_time_to_spare_waited_for_the_path() {
-        let reached = |share| Reached::of(&row(None, 10_000.0, share)).expect("a wire");
-        assert_eq!(reached(0.5).limit, Some(Limit::Path));
-        assert_eq!(reached(0.97).limit, None);
-        assert!((reached(0.25).cpus - 0.5).abs() < 1e-9);
-        let mixed = [reached(0.5), reached(0.97)];
+        let at = |share| reached(10_000.0, share);
+        assert_eq!(at(0.5).limit, Some(Limit::Path));
+        assert_eq!(at(0.97).limit, None);
+        let mixed = [at(0.5), at(0.97)];
         assert_eq!(in_words(&mixed), None, "a CPU kept one of them");
         let loopback = Row {
             direction: None,
             ..row(None, 10_000.0, 0.5)
         };
         assert!(Reached::of(&loopback).is_none());
-        let at = |pps| Reached::of(&row(None, pps, 0.5)).expect("a wire");
-        assert!(is_full(&[at(10_000.0), at(10_400.0)]));
-        assert!(!is_full(&[at(10_000.0), at(10_600.0)]));
-        assert!(!is_full(&mixed));
+        let full = is_waited_for(&[at(0.5), reached(10_400.0, 0.5)]);
+        assert_eq!(full, Some(true));
+        let full = is_waited_for(&[at(0.5), reached(10_600.0, 0.5)]);
+        assert_eq!(full, None);
+        assert_eq!(is_waited_for(&mixed), None);
     }
 
     #[test]
     fn engines_of_the_same_rate_whose_cpu_times_differ_fill_the_path() {
-        let reached = |pps, share| Reached::of(&row(None, pps, share)).expect("a wire");
         let busy = [(10_000.0, 1.0), (10_100.0, 0.92), (10_050.0, 0.98)];
         let all = |of: [(f64, f64); 3]| of.map(|(pps, share)| reached(pps, share));
-        let is_full = |all: [Reached; 3]| is_same_whatever_cpu(&all);
-        assert!(!is_full(all(busy)), "a CPU may keep each of them");
+        let full = is_waited_for(&all(busy));
+        assert_eq!(full, None, "a CPU may keep each of them");
         let cheap = [busy[0], busy[1], (10_050.0, 0.5)];
-        assert!(is_full(all(cheap)));
-        assert_eq!(full_path(&all(cheap)), None, "who is busy does not wait");
-        assert!(!is_full(all([cheap[0], cheap[1], (10_400.0, 0.5)])));
+        let full = is_waited_for(&all(cheap));
+        assert_eq!(full, Some(false), "who is busy does not wait");
+        let apart = [cheap[0], cheap[1], (10_400.0, 0.5)];
+        assert_eq!(is_waited_for(&all(apart)), None);
         let shared = Row {
             warnings: vec![Warning::Plan(PlanWarning::BothEndsShareCpu { cpu: 1 })],
             ..row(None, 10_050.0, 0.5)
         };
         let shared = Reached::of(&shared).expect("a wire");
         assert_eq!(shared.limit, None, "they waited for each other");
-        assert!(!is_full([
-            reached(10_000.0, 1.0),
-            reached(10_100.0, 0.92),
-            shared
-        ]));
+        let with_shared = [reached(10_000.0, 1.0), reached(10_100.0, 0.92), shared];
+        assert_eq!(is_waited_for(&with_shared), None);
     }
 
     #[test]
     fn a_queue_that_each_engine_fills_has_one_rate() {
         let reached = |limit, pps| Reached {
             limit,
-            ..Reached::of(&row(None, pps, 0.5)).expect("a wire")
+            ..reached(pps, 0.5)
         };
         let (queue, path) = (Some(Limit::Queue), Some(Limit::Path));
-        let full = FullRate::of_queue(&[reached(queue, 8300.0), reached(path, 8350.0)]);
-        assert_eq!(full.map(|full| full.pps), Some(8300.0));
+        let of_queue = |known: &[Reached]| {
+            let full = full_path(known, known, false)?;
+            Some((full.what.starts_with("the queue"), full.pps))
+        };
+        let full = of_queue(&[reached(queue, 8300.0), reached(path, 8350.0)]);
+        assert_eq!(full, Some((true, 8300.0)));
         for others in [
             [reached(path, 8300.0), reached(path, 8350.0)],
             [reached(queue, 8300.0), reached(path, 9000.0)],
             [reached(queue, 8300.0), reached(None, 8300.0)],
         ] {
-            assert!(FullRate::of_queue(&others).is_none(), "{others:?}");
+            assert!(of_queue(&others).is_none(), "{others:?}");
         }
     }
 }

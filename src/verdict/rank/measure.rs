@@ -1,6 +1,6 @@
 //! Measures that engines are ranked by, and their columns in a row.
 
-use super::estimate::Reading;
+use super::estimate::{Figure, Reading};
 use crate::results::row::Row;
 
 /// A measure that engines are ranked by.
@@ -68,77 +68,53 @@ impl Measure {
 
     /// Returns a row's value with its uncertainty. `None` if the row has no positive number.
     pub(super) fn of(self, row: &Row, unit: Unit) -> Option<Reading> {
-        let figure = self.figure(row, unit);
-        let reading = Reading::new(figure.value?)?;
-        let known = match figure.deviation_pct.zip(figure.count) {
-            Some((deviation_pct, count)) => reading.with_scatter(deviation_pct, count),
-            None => reading,
-        };
-        let known = match figure.low.zip(figure.high) {
-            Some((low, high)) if known.interval().is_none() => reading.with_interval(low, high),
-            _ => known,
-        };
-        let known = match figure.low.zip(figure.high) {
-            Some((low, high)) => known.with_shown_interval(low, high),
-            None => known,
+        let windows = row.counted_windows();
+        let (value, low, high, scatter) = match (self, unit) {
+            (Self::Speed, Unit::TimesStd) => (
+                row.ratio_to_std,
+                row.ratio_to_std_low,
+                row.ratio_to_std_high,
+                row.ratio_sd_pct.zip(row.ratio_pairs),
+            ),
+            (Self::Speed, Unit::Absolute) => (
+                row.received_pps.or_else(|| pps_of_mbps(row)),
+                row.received_pps_low,
+                row.received_pps_high,
+                row.cv_pct.map(|pct| (pct, windows)),
+            ),
+            // Rows have no such ratio.
+            (Self::RoundTrip, Unit::TimesStd) => return None,
+            (Self::RoundTrip, Unit::Absolute) => (
+                row.rtt_p50_us,
+                row.rtt_p50_us_low,
+                row.rtt_p50_us_high,
+                None,
+            ),
+            (Self::Cpu, Unit::TimesStd) => (
+                row.cpu_ratio_to_std,
+                row.cpu_ratio_to_std_low,
+                row.cpu_ratio_to_std_high,
+                row.cpu_ratio_sd_pct.zip(row.ratio_pairs),
+            ),
+            (Self::Cpu, Unit::Absolute) => (
+                row.cpu_ns_per_packet,
+                row.cpu_ns_per_packet_low,
+                row.cpu_ns_per_packet_high,
+                None,
+            ),
         };
         let residual_pct = match self {
             Self::Speed => row.residual_sd_pct,
             Self::RoundTrip => row.residual_rtt_sd_pct,
             Self::Cpu => row.residual_cpu_sd_pct,
         };
-        Some(known.with_residual(residual_pct, Some(row.counted_windows())))
+        Reading::of(Figure {
+            value,
+            scatter,
+            residual: residual_pct.map(|pct| (pct, windows)),
+            interval: low.zip(high),
+        })
     }
-
-    fn figure(self, row: &Row, unit: Unit) -> Figure {
-        match (self, unit) {
-            (Self::Speed, Unit::TimesStd) => Figure {
-                value: row.ratio_to_std,
-                deviation_pct: row.ratio_sd_pct,
-                count: row.ratio_pairs,
-                low: row.ratio_to_std_low,
-                high: row.ratio_to_std_high,
-            },
-            // Rows have no such ratio.
-            (Self::RoundTrip, Unit::TimesStd) => Figure::default(),
-            (Self::RoundTrip, Unit::Absolute) => Figure {
-                value: row.rtt_p50_us,
-                low: row.rtt_p50_us_low,
-                high: row.rtt_p50_us_high,
-                ..Figure::default()
-            },
-            (Self::Cpu, Unit::TimesStd) => Figure {
-                value: row.cpu_ratio_to_std,
-                deviation_pct: row.cpu_ratio_sd_pct,
-                count: row.ratio_pairs,
-                low: row.cpu_ratio_to_std_low,
-                high: row.cpu_ratio_to_std_high,
-            },
-            (Self::Speed, Unit::Absolute) => Figure {
-                value: row.received_pps.or_else(|| pps_of_mbps(row)),
-                deviation_pct: row.cv_pct,
-                count: Some(row.counted_windows()),
-                low: row.received_pps_low,
-                high: row.received_pps_high,
-            },
-            (Self::Cpu, Unit::Absolute) => Figure {
-                value: row.cpu_ns_per_packet,
-                low: row.cpu_ns_per_packet_low,
-                high: row.cpu_ns_per_packet_high,
-                ..Figure::default()
-            },
-        }
-    }
-}
-
-/// Columns that a [`Reading`] is made from.
-#[derive(Default)]
-struct Figure {
-    value: Option<f64>,
-    deviation_pct: Option<f64>,
-    count: Option<usize>,
-    low: Option<f64>,
-    high: Option<f64>,
 }
 
 /// Converts Mb/s to datagrams per second. Figures that others published come in Mb/s.

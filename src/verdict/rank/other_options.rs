@@ -2,125 +2,53 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::parameters::{attribute, parameters};
-use crate::data::{Batch, Case, Direction, Sharing, SharingKind, Spread};
+use crate::data::{Batch, Case, Connection, Direction, Ip, Sharing, SharingKind, Spread};
 
-/// Options that the command has anyway, and those for one place only.
-const NAMED: [&str; 6] = [
-    "--threads",
-    "--payload",
-    "--address",
-    "--loopback",
-    "--workload",
-    "--busy-poll",
-];
+/// Parameters whose options the command has anyway, and those for one place only.
+const NAMED: [&str; 4] = ["address", "loopback", "workload", "busy_poll"];
 
 /// Values of `--direction` that `wire` measures without the option.
 const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
 
-/// Options other than the default.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OtherOptions {
-    /// Options whose values can be typed, as a list: no case has the default.
-    pub same: BTreeMap<&'static str, String>,
-    /// Options with several values, of which one is the default.
-    pub varied: BTreeSet<&'static str>,
-}
-
-/// An option, with its value in a case.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::verdict) struct OptionOfCase {
-    /// The option, such as `--rcvbuf`.
-    pub flag: &'static str,
-    /// The value as it is typed. `None`: the default, for which nothing is typed, or it does not apply.
-    pub value: Option<String>,
-    /// True if the value need not be typed.
-    pub is_default: bool,
-}
-
-/// Expands to an option. A `required` parameter always has a value.
-macro_rules! option {
-    ($flag:expr, required $value:expr, $default:expr) => {
-        OptionOfCase {
-            flag: $flag,
-            value: Some($value.to_string()),
-            is_default: $value == $default,
+/// Returns the options of which some of these cases have another value than the default, each with its values as a list
+/// to type. Most defaults cannot be typed: beside another value, they are not measured again.
+pub(super) fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> Vec<String> {
+    let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for case in cases {
+        let unusual = case.block().unusual().chain(case.own_unusual());
+        for value in unusual.filter(|value| !NAMED.contains(&value.name)) {
+            let all = values.entry(value.name).or_default();
+            all.insert(value.value);
         }
-    };
-    ($flag:expr, optional $value:expr, $default:expr) => {
-        OptionOfCase {
-            flag: $flag,
-            value: $value.as_ref().map(ToString::to_string),
-            is_default: $value.is_none(),
+        let sharing = case.sharing.map(Sharing::kind);
+        let spread = case.sharing.and_then(Sharing::spread);
+        let others = [
+            ("connection", Some(case.connection.to_string())),
+            ("ip", Some(case.ip.to_string())),
+            ("sharing", sharing.map(|it| it.to_string())),
+            ("spread", spread.map(|it| it.to_string())),
+        ];
+        for (name, value) in others {
+            values.entry(name).or_default().extend(value);
         }
-    };
-}
-
-macro_rules! define {
-    (
-        block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
-        case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
-    ) => {
-        /// Returns each option of a case.
-        pub(in crate::verdict) fn options_of_case(case: &Case) -> Vec<OptionOfCase> {
-            let case = Case {
-                batch: case.batch.filter(|batch| *batch != Batch::DEFAULT),
-                ..*case
-            };
-            let plain = Case::of_key("std:std/2t/26B/connected/v4").unwrap_or(case);
-            let sharing = case.sharing.map(Sharing::kind);
-            let sharing = sharing.filter(|kind| *kind != SharingKind::Reuseport);
-            let spread = case.sharing.and_then(Sharing::spread);
-            let spread = spread.filter(|spread| *spread != Spread::Even);
-            vec![
-                $(option!(attribute!(flag { $($of_block)* }), $block_kind case.$block, plain.$block),)*
-                $(option!(attribute!(flag { $($of_case)* }), $case_kind case.$case, plain.$case),)*
-                option!("--sharing", optional sharing, plain),
-                option!("--spread", optional spread, plain),
-            ]
-        }
-    };
-}
-parameters!(define);
-
-/// Options that some engines cannot obey. They will not the next time either.
-const OF_SOME: [&str; 3] = ["--batch", "--cmsg", "--train"];
-
-impl OtherOptions {
-    /// Returns the options of these cases.
-    pub(super) fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> Self {
-        let mut values: BTreeMap<&str, BTreeSet<Option<String>>> = BTreeMap::new();
-        let mut of_pairs = BTreeMap::<_, BTreeSet<Option<String>>>::new();
-        for case in cases {
-            for option in options_of_case(case) {
-                let value = option.value.filter(|_| !option.is_default);
-                let of_pair = of_pairs.entry((option.flag, case.sender, case.receiver));
-                of_pair.or_default().insert(value.clone());
-                values.entry(option.flag).or_default().insert(value);
-            }
-        }
-        let mixed = of_pairs.into_iter().filter(|(_, values)| values.len() > 1);
-        let mixed: BTreeSet<&str> = mixed.map(|((flag, ..), _)| flag).collect();
-        let mut all = Self::default();
-        let directions = DIRECTIONS.map(|direction| Some(direction.to_string()));
-        let directions = BTreeSet::from(directions);
-        for (flag, values) in values.into_iter().filter(|(flag, _)| !NAMED.contains(flag)) {
-            let is_default = flag == "--direction" && values == directions;
-            let given: Vec<String> = values.iter().flatten().cloned().collect();
-            match (values.len(), given.len()) {
-                _ if is_default => {}
-                (1, 0) => {}
-                (values, given_values)
-                    if values == given_values
-                        || OF_SOME.contains(&flag) && !mixed.contains(flag) =>
-                {
-                    _ = all.same.insert(flag, given.join(","));
-                }
-                _ => _ = all.varied.insert(flag),
-            }
-        }
-        all
     }
+    let usual = [
+        ("batch", vec![Batch::DEFAULT.to_string()]),
+        ("connection", vec![Connection::Connected.to_string()]),
+        ("direction", DIRECTIONS.map(|it| it.to_string()).to_vec()),
+        ("ip", vec![Ip::V4.to_string()]),
+        ("sharing", vec![SharingKind::Reuseport.to_string()]),
+        ("spread", vec![Spread::Even.to_string()]),
+    ];
+    for (name, usual) in usual {
+        values.retain(|other, values| *other != name || *values != usual.iter().cloned().collect());
+    }
+    let typed = values.into_iter().filter(|(_, values)| !values.is_empty());
+    let typed = typed.map(|(name, values)| {
+        let values: Vec<String> = values.into_iter().collect();
+        format!("--{} {}", name.replace('_', "-"), values.join(","))
+    });
+    typed.collect()
 }
 
 #[cfg(test)]
@@ -136,23 +64,17 @@ mod tests {
         ];
         let named = |keys: &[&str]| {
             let cases: Vec<Case> = keys.iter().filter_map(|key| Case::of_key(key)).collect();
-            let all = OtherOptions::of(cases.iter());
-            let same = all
-                .same
-                .into_iter()
-                .map(|(flag, value)| format!("{flag} {value}"));
-            let varied = all.varied.into_iter().map(str::to_owned);
-            same.chain(varied).collect::<Vec<_>>()
+            of(cases.iter())
         };
         assert!(named(&keys[..1]).is_empty());
         assert_eq!(named(&keys[..2]), ["--train 8"]);
         assert_eq!(named(&keys[1..2]), ["--train 8"]);
         let all = [
-            "--batch 8",
+            "--batch 32,8",
             "--cmsg ecn",
+            "--spread cpu",
             "--train 8",
-            "--spread",
-            "--transport",
+            "--transport tcp",
         ];
         assert_eq!(named(&keys), all);
         let up = "std:std/2t/26B/connected/v4/up";

@@ -16,7 +16,7 @@ pub(super) fn of(eligible: &EligibleRows) -> Vec<String> {
     remarks.extend(repeats(eligible));
     let all = eligible.rows().count();
     for (is_so, what) in CAUTIONS {
-        let count = eligible.rows().filter(|row| is_so(row)).count();
+        let count = eligible.rows().filter(|(_, row)| is_so(row)).count();
         if count > 0 {
             remarks.push(format!("{count} of {} {what}", counted(all, "row")));
         }
@@ -44,59 +44,46 @@ const CAUTIONS: [(Caution, &str); 4] = [
 ];
 
 fn lacks_interval(row: &Row) -> bool {
-    let mut readings = units(row).filter_map(|(measure, unit)| measure.of(row, unit));
-    readings.any(|reading| reading.interval().is_none())
-}
-
-fn units(row: &Row) -> impl Iterator<Item = (Measure, Unit)> {
-    let unit = |measure: Measure| match measure.of(row, Unit::TimesStd) {
-        Some(_) => (measure, Unit::TimesStd),
-        None => (measure, Unit::Absolute),
-    };
-    Measure::ALL.into_iter().map(unit)
+    let readings = Measure::ALL.into_iter().filter_map(|measure| {
+        let ratio = measure.of(row, Unit::TimesStd);
+        ratio.or_else(|| measure.of(row, Unit::Absolute))
+    });
+    readings
+        .into_iter()
+        .any(|reading| reading.interval().is_none())
 }
 
 /// Returns the remark on rows without a ratio to std in groups where others have one. Ratios and speeds cannot be
 /// compared.
 fn without_ratio(eligible: &EligibleRows) -> Option<String> {
-    let in_group = |engines: &eligible::Engines| {
-        let unit = eligible::unit(Measure::Speed, engines);
-        let rows = engines.values().flatten();
-        rows.filter(|row| Measure::Speed.of(row, unit).is_none())
-            .count()
-    };
     let groups = eligible.groups.iter();
     let groups = groups.filter(|(group, _)| group.asked.is_none());
-    let count: usize = groups.map(|(_, engines)| in_group(engines)).sum();
-    (count > 0).then(|| {
-        format!(
-            "{} left out: no ratio to std, but others of its group have one",
-            counted(count, "row")
-        )
-    })
+    let rows = groups.flat_map(|(_, engines)| {
+        let unit = eligible::unit(Measure::Speed, engines);
+        let rows = engines.values().flatten();
+        rows.filter(move |row| Measure::Speed.of(row, unit).is_none())
+    });
+    let (count, why) = (
+        rows.count(),
+        "no ratio to std, but others of its group have one",
+    );
+    (count > 0).then(|| format!("{} left out: {why}", counted(count, "row")))
 }
 
 fn repeats(eligible: &EligibleRows) -> Option<String> {
-    let engines = || {
-        eligible
-            .groups
-            .values()
-            .flat_map(|engines| engines.values())
-    };
-    let repeated = || engines().filter(|rows| rows.len() > 1);
-    let count = repeated().count();
-    let kernels = repeated()
-        .flatten()
-        .map(|row| (&row.kernel, &row.remote_kernel));
-    let kernels: BTreeSet<_> = kernels.collect();
+    let engines = eligible
+        .groups
+        .values()
+        .flat_map(|engines| engines.values());
+    let repeated: Vec<&Vec<&Row>> = engines.filter(|rows| rows.len() > 1).collect();
+    let rows = repeated.iter().copied().flatten();
+    let kernels: BTreeSet<_> = rows.map(|row| (&row.kernel, &row.remote_kernel)).collect();
     let kernels = match kernels.len() {
         0 | 1 => String::new(),
         several => format!(", on {several} kernels"),
     };
-    (count > 0).then(|| {
-        format!(
-            "{} measured more than once and averaged{kernels}",
-            counted(count, "case")
-        )
+    (!repeated.is_empty()).then(|| {
+        let cases = counted(repeated.len(), "case");
+        format!("{cases} measured more than once and averaged{kernels}")
     })
 }

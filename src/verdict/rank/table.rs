@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::averaged::Averaged;
 use super::estimate::Reading;
 use super::measure::{By, Measure, Unit};
-use super::{Asked, BoardRanking, RankedEngine, Ranking, RowGroup, Standing};
+use super::{Asked, BoardRanking, RankedEngine, RowGroup, Standing};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 use crate::text::digits::{counted, decimals, decimals_without_interval};
@@ -17,24 +17,14 @@ pub struct View {
     pub by: By,
     /// Number of engines to show in each list.
     pub top: usize,
-    /// Lists to show.
-    pub detail: Detail,
-}
-
-/// Selection of the lists to show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// Engines averaged over the groups with the same conditions. With a single group, that group.
-    Averaged,
-    /// Each group as well, and all engines in the averages.
-    Groups,
+    /// True: each group as well as the averages, with all engines.
+    pub details: bool,
 }
 
 /// Draws each machine's ranking, `width` columns wide, with the advice first.
-pub fn draw(ranking: &Ranking, view: View, width: u16) -> String {
-    let room = usize::from(width);
-    let boards = ranking.boards.iter();
-    let boards = boards.map(|board| of_board(board, view, room));
+pub fn draw(boards: &[BoardRanking], view: View, width: u16) -> String {
+    let boards = boards.iter();
+    let boards = boards.map(|board| of_board(board, view, width.into()));
     boards.collect::<Vec<String>>().join("\n")
 }
 
@@ -51,7 +41,7 @@ hold within this run, or over the runs that are averaged: the rates of another r
 ";
 
 fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
-    let rows = counted(board.rows, "row");
+    let rows = counted(board.rows().count(), "row");
     let groups = counted(board.groups.len(), "group");
     let heading = format!("== {}: {rows} in {groups}", board.machine);
     let mut text = fold::cut(&heading, room) + "\n";
@@ -64,10 +54,9 @@ fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
 
 /// Returns the requested lists as one table.
 fn lists(board: &BoardRanking, view: View) -> Table {
-    let has_one = board.groups.len() == 1;
     let columns = columns();
     let mut table = columns.empty();
-    if view.detail == Detail::Groups || has_one {
+    if view.details {
         for ranking in &board.groups {
             table.text(format!("-- {}", heading_of(&ranking.group, board)));
             let standings = ranking.standings.iter();
@@ -79,19 +68,13 @@ fn lists(board: &BoardRanking, view: View) -> Table {
     let labels = board.labels();
     let all = board.averaged.iter();
     let all = all.filter(|one| view.by.includes(one.standing.measure));
-    for averaged in all.filter(|_| view.detail == Detail::Groups || !has_one) {
+    for averaged in all {
         let label = labels.get(&averaged.conditions).map_or("", String::as_str);
         table.text(format!("-- {}", caption(averaged, label)));
-        let top = match view.detail {
-            Detail::Averaged => view.top,
-            Detail::Groups => usize::MAX,
-        };
+        let top = if view.details { usize::MAX } else { view.top };
         list(&mut table, &columns, &averaged.standing, top);
-        if !averaged.left_out.is_empty() {
-            table.text(left_out(averaged));
-        }
     }
-    if view.detail == Detail::Averaged && !has_one {
+    if !view.details {
         table.text("--details has each group");
     }
     table.text(LEGEND);
@@ -115,7 +98,7 @@ fn list<'a>(table: &mut Table, columns: &Columns<Listed<'a>>, standing: &'a Stan
     }
 }
 
-/// Returns the caption of an average: conditions, measure, and number of groups, such as `26 B, by speed: 1
+/// Returns the caption of an average: conditions, measure, and number of groups, such as `26 B, by speed: 1 of 1
 /// group`.
 fn caption(averaged: &Averaged, label: &str) -> String {
     let by = match averaged.standing.measure {
@@ -123,11 +106,8 @@ fn caption(averaged: &Averaged, label: &str) -> String {
         Measure::RoundTrip => "median round trip",
         Measure::Cpu => "CPU time per datagram",
     };
-    let of = counted(averaged.of, "group");
-    match averaged.groups {
-        all if all == averaged.of => format!("{label}, by {by}: {of}"),
-        some => format!("{label}, by {by}: {some} of {of}"),
-    }
+    let (groups, of) = (averaged.groups, counted(averaged.of, "group"));
+    format!("{label}, by {by}: {groups} of {of}")
 }
 
 /// Indents lines of text; only the first one gets the label.
@@ -139,20 +119,15 @@ pub(super) fn labelled(label: &str, lines: &[String], room: usize) -> String {
     lines.collect()
 }
 
-/// Returns the heading of a group. Granted buffer sizes appear only where they distinguish it from another group.
+/// Returns the heading of a group. Granted buffer sizes appear only where groups differ in them.
 fn heading_of(group: &RowGroup, board: &BoardRanking) -> String {
-    let alike = |other: &RowGroup| {
-        (other.block, other.connection, other.asked) == (group.block, group.connection, group.asked)
-    };
-    let groups = board.groups.iter().map(|ranking| &ranking.group);
     let mut heading = format!("{}, {}", group.block, group.connection);
     if let Some(Asked { load, cpus }) = group.asked {
         let _ = write!(heading, ", {load}, {cpus}");
     }
-    if groups.filter(|other| alike(other)).count() > 1 {
-        let bytes = |bytes: Option<u64>| {
-            bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string())
-        };
+    let mut others = board.groups.iter();
+    if others.any(|other| other.group.granted != group.granted) {
+        let bytes = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |it| it.to_string());
         let (rcvbuf, sndbuf) = group.granted;
         let _ = write!(heading, ", granted {} and {}", bytes(rcvbuf), bytes(sndbuf));
     }
@@ -216,11 +191,4 @@ impl Standing {
             _ => format!("{value:.1e}"),
         }
     }
-}
-
-fn left_out(averaged: &Averaged) -> String {
-    let engines = averaged.left_out.iter();
-    let engines = engines.map(|(engine, groups)| format!("{engine} ({groups})"));
-    let engines = engines.collect::<Vec<String>>().join(", ");
-    format!("not ranked, too few groups: {engines}")
 }

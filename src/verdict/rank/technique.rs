@@ -1,10 +1,9 @@
 //! Techniques by which engines move datagrams. The technique decides an engine's gain, and where the gain shows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::BoardRanking;
 use crate::data::{Case, EngineName, Group, Wait};
-use crate::engines;
+use crate::engines::{self, Entry};
 
 /// Technique by which an engine moves datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,24 +65,6 @@ pub(super) fn sender_of_receiver(case: &Case) -> Option<EngineName> {
     (is_offload(case.sender) && !is_offload(case.receiver)).then_some(case.sender)
 }
 
-/// Returns the labels of each sender with offload that has several receivers without it, by the sender.
-pub(super) fn compared_behind_offload<'l>(
-    board: &BoardRanking,
-    labels: &BTreeSet<&'l str>,
-) -> BTreeMap<EngineName, Vec<&'l str>> {
-    let mut pairs: BTreeMap<EngineName, Vec<&str>> = BTreeMap::new();
-    for label in labels {
-        if let Some(sender) = sender_of_receiver(board.case(label)) {
-            pairs.entry(sender).or_default().push(label);
-        }
-    }
-    pairs.retain(|_, labels| {
-        let receivers = labels.iter().map(|label| board.case(label).receiver);
-        receivers.collect::<BTreeSet<_>>().len() > 1
-    });
-    pairs
-}
-
 /// Returns whether the receivers of a case never sleep: each takes a CPU even when nothing comes.
 pub(super) fn spins(case: &Case) -> bool {
     let always = |name: EngineName| {
@@ -94,33 +75,23 @@ pub(super) fn spins(case: &Case) -> bool {
 }
 
 /// Largest number of engines that the command names. With more, the default engines are measured.
-pub(super) const MOST: usize = 5;
+const MOST: usize = 5;
 
 /// Sender and receiver of a case.
-pub(in crate::verdict) type Pair = (EngineName, EngineName);
+pub(super) type Pair = (EngineName, EngineName);
 
 /// Returns the options that measure these pairs: engines that serve both sides, or if a pair can only be typed as such,
 /// all senders and all receivers. Empty if there are more than [`MOST`].
-pub(in crate::verdict) fn options(pairs: &BTreeSet<Pair>) -> String {
-    let all = pairs.iter().map(|&(sender, receiver)| {
-        if (sender.as_str(), receiver.as_str()) == ("gso", "gro") {
-            Some("gso-gro".to_owned())
-        } else if sender == receiver {
-            Some(argument(sender))
-        } else {
-            typed_for_both(sender, receiver)
-        }
-    });
-    let all: Option<BTreeSet<String>> = all.collect();
-    if let Some(all) = all {
-        return listed("--engine", all).unwrap_or_default();
-    }
-    let senders = pairs.iter().map(|(sender, _)| argument(*sender));
-    let senders = listed("--sender", senders.collect());
-    let options = senders.zip(receivers(pairs));
-    options.map_or_else(String::new, |(senders, receivers)| {
-        format!("{senders} {receivers}")
-    })
+pub(super) fn options(pairs: &BTreeSet<Pair>) -> String {
+    let all: Option<BTreeSet<String>> = pairs.iter().map(typed_for_both).collect();
+    let options = if let Some(all) = all {
+        vec![listed("--engine", all)]
+    } else {
+        let senders = pairs.iter().map(|(sender, _)| argument(*sender));
+        vec![listed("--sender", senders.collect()), receivers(pairs)]
+    };
+    let options: Option<Vec<String>> = options.into_iter().collect();
+    options.unwrap_or_default().join(" ")
 }
 
 fn receivers(pairs: &BTreeSet<Pair>) -> Option<String> {
@@ -142,11 +113,12 @@ pub(super) fn options_at_a_rate(pairs: &BTreeSet<Pair>) -> String {
     if !has_program(pairs) {
         return options(pairs);
     }
-    receivers(pairs).map_or_else(String::new, |receivers| format!("--sender std {receivers}"))
+    let receivers = receivers(pairs);
+    receivers.map_or_else(String::new, |receivers| format!("--sender std {receivers}"))
 }
 
 /// Returns whether one of these pairs has an engine that is a program.
-pub(in crate::verdict) fn has_program(pairs: &BTreeSet<Pair>) -> bool {
+pub(super) fn has_program(pairs: &BTreeSet<Pair>) -> bool {
     let mut all = pairs
         .iter()
         .flat_map(|(sender, receiver)| [sender, receiver]);
@@ -162,15 +134,17 @@ pub(super) fn busy_polls<'c>(cases: impl Iterator<Item = &'c Case>) -> Vec<Strin
 }
 
 /// Returns the engine that `--engine` turns into this pair. `None`: only `--sender` and `--receiver` do.
-fn typed_for_both(sender: EngineName, receiver: EngineName) -> Option<String> {
+fn typed_for_both(&(sender, receiver): &Pair) -> Option<String> {
     let names = (sender.as_str(), receiver.as_str());
-    let engine = [sender, receiver].into_iter().find(|name| {
-        engines::find(name.as_str()).is_some_and(|entry| {
-            let (sends, receives) = entry.pair();
-            (sends.about.name, receives.about.name) == names
-        })
-    })?;
-    Some(argument(engine))
+    let serves_both = |name: &EngineName| {
+        let both = engines::find(name.as_str()).map(Entry::pair);
+        both.is_some_and(|(sends, receives)| (sends.about.name, receives.about.name) == names)
+    };
+    match [sender, receiver].into_iter().find(serves_both) {
+        _ if names == ("gso", "gro") => Some("gso-gro".to_owned()),
+        None if sender != receiver => None,
+        both => Some(argument(both.unwrap_or(sender))),
+    }
 }
 
 /// Returns whether this or another build has the engine. Otherwise it is a program.

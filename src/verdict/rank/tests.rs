@@ -42,7 +42,7 @@ fn file(rows: &[Row]) -> Results {
 }
 
 fn ranked(rows: &[Row]) -> BoardRanking {
-    let mut boards = rank(&[file(rows)]).boards;
+    let mut boards = rank(&[file(rows)]);
     assert_eq!(boards.len(), 1);
     boards.remove(0)
 }
@@ -62,7 +62,7 @@ fn sentences(board: &BoardRanking, by: By) -> Vec<String> {
 }
 
 const BOTH: View = View {
-    detail: table::Detail::Groups,
+    details: true,
     by: By::Both,
     top: 3,
 };
@@ -161,7 +161,7 @@ fn nobody_is_named_before_one_that_measured_better() {
     let claims = sentences(&board, By::Both);
     assert!(claims[0].starts_with(expected), "{claims:?}");
     let by_cpu = board.averaged_by(Measure::Cpu).next();
-    let leaders = by_cpu.expect("it has CPU times").standing.leaders().count();
+    let leaders = by_cpu.expect("it has CPU times").standing.leaders().len();
     assert_eq!(leaders, 3);
 }
 
@@ -288,7 +288,7 @@ fn only_groups_are_averaged_that_all_engines_have() {
     let board = ranked(&rows);
     let averaged = &board.averaged[0];
     assert_eq!((averaged.groups, averaged.of), (2, 3));
-    assert_eq!(averaged.left_out, []);
+    assert!(averaged.left_out.is_empty());
     assert_eq!(speed(&averaged.standing)[0].0, "mio-level");
     let value = averaged.standing.places[0].reading.value();
     assert!((value - 2.1).abs() < 1e-9, "{value}");
@@ -304,7 +304,7 @@ fn an_engine_that_would_cost_the_others_half_of_the_groups_is_left_out() {
     let board = ranked(&rows);
     let averaged = &board.averaged[0];
     assert_eq!((averaged.groups, averaged.of), (2, 2));
-    assert_eq!(averaged.left_out, [("uring".to_owned(), 1)]);
+    assert_eq!(averaged.left_out, ["uring".to_owned()]);
     let left_out = "Left out, as measured in too few groups: uring";
     assert!(
         sentences(&board, By::Both)
@@ -312,10 +312,6 @@ fn an_engine_that_would_cost_the_others_half_of_the_groups_is_left_out() {
             .any(|line| line == left_out)
     );
     let text = table::draw(&rank(&[file(&rows)]), BOTH, 100);
-    assert!(
-        text.contains("not ranked, too few groups: uring (1)"),
-        "{text}"
-    );
     assert!(
         text.contains("batches    mmsg    300 B       1.50  1.3   faster     0.700    0.00"),
         "{text}"
@@ -347,18 +343,15 @@ fn payloads_and_one_thread_are_never_averaged_with_others() {
     let best = speeds.map(|one| {
         (
             labels[&one.conditions].as_str(),
-            one.standing.places[0].range,
+            one.standing.places[0].reading.value().round(),
         )
     });
-    let best: Vec<_> = best
-        .map(|(label, (low, high))| (label, low.round(), high.round()))
-        .collect();
     let expected = [
-        ("26 B with 1 thread", 2.0, 2.0),
-        ("26 B with more threads", 100.0, 110.0),
-        ("1460 B with more threads", 8.0, 8.0),
+        ("26 B with 1 thread", 2.0),
+        ("26 B with more threads", 105.0),
+        ("1460 B with more threads", 8.0),
     ];
-    assert_eq!(best, expected);
+    assert_eq!(best.collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -418,17 +411,15 @@ fn without_intervals_there_is_an_order_but_no_places_and_no_advice() {
         [("mmsg", None), ("std", None)]
     );
     let text = sentences(&board, By::Speed).join("\n");
-    assert!(text.starts_with("No recommendation"), "{text}");
+    let why = "Too noisy to say which is the best: std and mmsg (an interval is missing: ";
+    assert!(text.starts_with(why), "{text}");
     let board = ranked(&[
         once("mmsg", 2.0),
         row("std", 2, 1.0, 1.0),
         row("nix", 2, 0.5, 1.0),
     ]);
     let text = sentences(&board, By::Speed).join("\n");
-    assert!(
-        text.contains("use std\n") && text.contains("mmsg was better"),
-        "{text}"
-    );
+    assert!(text.starts_with(why), "{text}");
 }
 
 #[test]
@@ -492,7 +483,7 @@ fn what_cannot_be_ranked_is_counted_and_never_recommended() {
     ];
     rows.extend(starving.iter().map(|engine| fast(engine)));
     let board = ranked(&rows);
-    assert_eq!(board.rows, 2);
+    assert_eq!(board.rows().count(), 2);
     let first = &sentences(&board, By::Both)[0];
     assert_eq!(first, "Over loopback, of 2 engines: use mmsg");
     for remark in [
@@ -526,19 +517,8 @@ fn the_answer_says_how_far_earlier_runs_differed() {
         seen(row("mmsg", 2, 1.2, 0.9), 9.4),
     ];
     let text = sentences(&ranked(&rows), By::Both).join("\n");
-    let said = "\n+-% is within this run; the next run may differ by +-9.4 % (rates of mmsg in your last 6)\n";
+    let said = "\n+-% is within this run\nThe next run may differ by +-9.4 % (rates of mmsg in your last 6)\n";
     assert!(text.contains(said), "{text}");
-    // No engine can be recommended, and one has no earlier runs.
-    let lossy = |row: Row| Row {
-        loss_pct: Some(50.0),
-        ..row
-    };
-    let rows = [rows[0].clone(), row("mmsg", 2, 1.2, 0.9)].map(lossy);
-    let text = sentences(&ranked(&rows), By::Both).join("\n");
-    assert!(
-        text.contains("the next run may differ by +-5.0 % (rates of all in your last 6)"),
-        "{text}"
-    );
     let text = sentences(&ranked(&[row("mmsg", 2, 1.2, 0.9)]), By::Both).join("\n");
     assert_eq!(text, "No recommendation: only mmsg was measured");
     let text = sentences(&ranked(&[seen(row("mmsg", 2, 1.2, 0.9), 250.0)]), By::Both).join("\n");

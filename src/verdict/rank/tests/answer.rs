@@ -239,20 +239,6 @@ fn every_ending_says_what_a_careful_engineer_would() {
     assert!(longest <= 18, "{longest} lines");
 }
 
-/// The command at the end of a run has its log; a ranking itself already shows every place.
-#[test]
-fn what_the_answer_leaves_out_is_seen_by_a_command_with_the_path_of_the_log() {
-    let answer = |rows: &[Row]| ranked(rows).answer(By::Both);
-    let offload = ["std", "gso>gro", "gso>mmsg"].map(|engine| measured(engine, 300, 1.0, 0.0));
-    let command = "udpbench rank --details run.jsonl";
-    let cut = answer(&offload);
-    assert!(!cut.draw_last(80).contains("rank"), "{cut:?}");
-    let next = cut.or_else_see(command).next;
-    assert_eq!(next.last().map(String::as_str), Some(command));
-    let whole = answer(&default_sweep());
-    assert_eq!(whole.clone().or_else_see(command), whole);
-}
-
 #[test]
 fn the_command_for_a_cable_asks_for_what_was_compared() {
     let polls = |row: Row, times: f64| Row {

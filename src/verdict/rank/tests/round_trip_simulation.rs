@@ -4,7 +4,7 @@ use super::*;
 use crate::data::{BUCKETS, Case, Histogram, RoundTrips, Sample, bucket_of};
 use crate::results::row::tests::window;
 use crate::results::row::{EndedBy, Environment, Outcome, RowInput};
-use crate::verdict::rank::choices::{Among, Choices, Labels};
+use crate::verdict::rank::choices::{Candidates, Choices, Labels};
 
 const ROUNDS: u32 = 15;
 const ENGINES: [&str; 3] = ["std", "nix", "socket2"];
@@ -91,7 +91,8 @@ impl Dice {
         }
         let board = ranked(&rows);
         let labels = board.labels();
-        let choices = Choices::of(&board, Measure::RoundTrip, &labels, Among::AllKnown);
+        let all = Candidates::all(&board, board.engines(), &Labels::new());
+        let choices = Choices::of(&board, Measure::RoundTrip, &labels, &all[0]);
         let owned = |best: Labels| best.into_iter().map(str::to_owned).collect();
         let each = choices.best_of_each().into_iter();
         each.map(|best| best.map(owned)).collect()

@@ -259,7 +259,6 @@ fn throughput_and_round_trips_of_a_machine_have_an_answer_each() {
     rows.extend([row("std", 2, 1.0, 1.0), row("mmsg", 2, 1.21, 0.9)]);
     let ranking = rank(&[file(&rows)]);
     let answers = ranking
-        .boards
         .iter()
         .map(|board| board.answer(By::Both).said[0].clone());
     let expected = [

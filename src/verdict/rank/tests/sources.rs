@@ -20,9 +20,9 @@ fn each_machine_is_ranked_by_itself() {
         virtualization: "qemu".to_owned(),
         ..row
     });
-    assert_eq!(rank(&[file(&rows), file(&emulated)]).boards.len(), 4);
+    assert_eq!(rank(&[file(&rows), file(&emulated)]).len(), 4);
     let ranking = rank(&[file(&rows[..2]), file(&rows[2..])]);
-    let best = ranking.boards.iter().map(|board| {
+    let best = ranking.iter().map(|board| {
         let first = &board.averaged[0].standing.places[0];
         (board.machine.to_string(), first.label.as_str())
     });
@@ -59,7 +59,7 @@ fn each_wire_is_ranked_by_itself_and_each_direction_of_it() {
     ];
     let ranking = rank(&files);
     let groups = |board: &BoardRanking| (board.machine.network, board.groups.len());
-    let groups: Vec<_> = ranking.boards.iter().map(groups).collect();
+    let groups: Vec<_> = ranking.iter().map(groups).collect();
     assert_eq!(
         groups,
         [
@@ -82,7 +82,7 @@ fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
         ..row
     });
     let ranking = rank(&[file(&once), file(&once), file(&again)]);
-    let board = &ranking.boards[0];
+    let board = &ranking[0];
     let mmsg = &board.averaged[0].standing.places[0];
     assert!((mmsg.reading.value() - 3.0).abs() < 1e-9);
     let averaged = "2 cases measured more than once and averaged".to_owned();
@@ -98,7 +98,7 @@ fn what_several_files_measured_is_averaged_unless_its_buffers_differ() {
         ..row
     });
     let ranking = rank(&[file(&once), file(&smaller)]);
-    assert_eq!(ranking.boards[0].groups.len(), 2);
+    assert_eq!(ranking[0].groups.len(), 2);
     let text = table::draw(&ranking, BOTH, 100);
     assert!(text.contains("v4, connected, granted 1 and 8192"), "{text}");
 }
