@@ -107,12 +107,12 @@ pub enum Short {
 }
 
 /// Declares the columns: the fields of [`Row`], and [`Column::ALL`], which describes them. An entry is a sentence,
-/// then name and type, unit, period, the runs whose CSV has it, and the conditions under which it is empty.
+/// then name and type, unit, period, the runs whose CSV has it, the conditions under which it is empty, and its value.
 macro_rules! columns {
-    ($($section:literal { $(
+    (|$it:ident| $($section:literal { $(
         $(#[doc = $doc:literal])+
         $(#[serde($($serde:tt)+)])?
-        $name:ident: $type:ty, $unit:literal, $over:ident, $short:ident, $empty:literal;
+        $name:ident: $type:ty, $unit:literal, $over:ident, $short:ident, $empty:literal => $value:expr;
     )+ })+) => {
         /// One row of the results. The names have the units. Values that could not be measured are empty, never 0.
         #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -121,6 +121,10 @@ macro_rules! columns {
         }
 
         impl Row {
+            pub(super) fn of($it: &$crate::results::row::new::Computed) -> Self {
+                Self { $($($name: $value,)+)+ }
+            }
+
             /// Returns the row with line breaks and control characters escaped in every text: see
             /// [`escape`](crate::term::escape). For display; files have the original texts.
             #[must_use]

@@ -1,6 +1,6 @@
 //! Rows of the results. Raw counters become readable numbers here and nowhere else.
 //!
-//! `columns.rs` defines the columns, `new.rs` computes their values.
+//! `columns.rs` defines the columns, `new.rs` collects what they are computed from.
 
 mod busy_polled;
 pub(crate) mod column;

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::contamination::Windows;
-use super::derived::Speeds;
+use super::new::Computed;
 use super::reason::Hindrance;
 use super::refusals::Refusals;
-use super::round_trips::Latencies;
 use super::{
-    CaseWarning, Environment, Failure, Outcome, Reason, RowInput, Status, Warning, busy_polled,
-    derived, doubts, energy, milliseconds, on_the_way, pacing, sensor_readings,
+    CaseWarning, Failure, Outcome, Reason, RowInput, Status, Warning, busy_polled, derived, doubts,
+    energy, milliseconds, on_the_way, pacing, sensor_readings,
 };
 use crate::data::{Case, Sample, Sharing, Side, ThreadSample};
 use crate::host::placement::Placement;
@@ -118,13 +116,8 @@ fn on_workers(input: &RowInput, side: Side) -> bool {
 }
 
 /// Returns all warnings about a row.
-pub(super) fn warnings(
-    input: &RowInput,
-    environment: &Environment,
-    windows: &Windows,
-    speeds: &Speeds,
-    latencies: &Latencies,
-) -> Vec<Warning> {
+pub(super) fn warnings(of: &Computed) -> Vec<Warning> {
+    let (input, environment) = (of.input, of.environment);
     let samples = input.samples;
     let mut of_case: Vec<CaseWarning> = Vec::new();
     // Workers share CPUs, and report in a remark if they could not be placed.
@@ -159,9 +152,9 @@ pub(super) fn warnings(
     of_case.extend(on_the_way::warnings(input));
     of_case.extend(busy_polled::no_effect(samples));
     of_case.extend(pacing::not_kept(input.case, input.engines.sender, samples));
-    of_case.extend(latencies.warnings());
+    of_case.extend(of.latencies.warnings());
     of_case.extend(idle_threads(input));
-    of_case.extend(windows.warnings(speeds));
+    of_case.extend(of.windows.warnings(&of.speeds));
     of_case.extend(remarks(samples));
     let datagrams = unread(input);
     if datagrams > 0 && comes_late(input) {
