@@ -48,7 +48,7 @@ impl Run {
     }
 }
 
-/// First line of a log. Its kind and format come first: see [`is_of`](super::is_of).
+/// First line of a log. Its kind and format come first, for people.
 #[derive(Serialize)]
 pub(super) struct First<'a, K> {
     header: Named<'a, K>,
