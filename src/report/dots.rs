@@ -11,13 +11,10 @@ use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks, key};
 use super::panels::{Facet, FacetLine, panels};
 use super::{engines, number};
 use crate::data::Connection;
-use crate::results::row::{Row, Status};
+use crate::results::row::{Interval, Row, Status};
 use crate::term::digits::IntervalWidth;
 use crate::verdict::quality::LOSSY_PCT;
 use crate::verdict::rank::Technique;
-
-/// A value of rows, with the ends of its interval.
-pub(super) type Estimate = [Option<f64>; 3];
 
 /// Quantity of a chart.
 pub(super) struct Metric {
@@ -27,8 +24,8 @@ pub(super) struct Metric {
     /// Description of the drawing.
     about: &'static str,
     unit: &'static str,
-    value: fn(&Row) -> Estimate,
-    ratio: fn(&Row) -> Estimate,
+    value: fn(&Row) -> Interval,
+    ratio: fn(&Row) -> Interval,
     /// Sign of the order: the best engine has the largest product of this and its value.
     best: f64,
 }
@@ -41,21 +38,8 @@ pub(super) const METRICS: [Metric; 2] = [
         about: "Thousand datagrams received per second (kpps), on a logarithmic axis. Further right is faster. A dot is the middle of the windows, its line the 95 % interval within \
                 this run. A hollow dot lost 1 % or more of what was sent: the loss is beside it.",
         unit: "kpps",
-        value: |row| {
-            let values = [
-                row.received_pps,
-                row.received_pps_low,
-                row.received_pps_high,
-            ];
-            values.map(|pps| pps.map(|pps| pps / 1000.0))
-        },
-        ratio: |row| {
-            [
-                row.ratio_to_std,
-                row.ratio_to_std_low,
-                row.ratio_to_std_high,
-            ]
-        },
+        value: |row| row.pps().map(|pps| pps.map(|pps| pps / 1000.0)),
+        ratio: Row::to_std,
         best: 1.0,
     },
     Metric {
@@ -64,20 +48,8 @@ pub(super) const METRICS: [Metric; 2] = [
         about: "CPU time of all threads per datagram received, in nanoseconds, drawn in the same way. Further left is cheaper. \
                 Lost datagrams make the sender seem cheaper than it is.",
         unit: "ns",
-        value: |row| {
-            [
-                row.cpu_ns_per_packet,
-                row.cpu_ns_per_packet_low,
-                row.cpu_ns_per_packet_high,
-            ]
-        },
-        ratio: |row| {
-            [
-                row.cpu_ratio_to_std,
-                row.cpu_ratio_to_std_low,
-                row.cpu_ratio_to_std_high,
-            ]
-        },
+        value: Row::cpu_ns,
+        ratio: Row::cpu_to_std,
         best: -1.0,
     },
 ];
@@ -195,9 +167,9 @@ fn legend(panels: &[(String, Vec<Facet>)]) -> Markup {
 }
 
 /// Returns a logarithmic axis for all values. Intervals that are much wider than the values end at the edge.
-pub(super) fn scale(estimates: impl Iterator<Item = Estimate>) -> Scale {
+pub(super) fn scale(estimates: impl Iterator<Item = Interval>) -> Scale {
     const BEYOND: f64 = 1.5;
-    let estimates: Vec<Estimate> = estimates.collect();
+    let estimates: Vec<Interval> = estimates.collect();
     let values = || {
         let values = estimates.iter().filter_map(|[value, ..]| *value);
         values.filter_map(drawable).filter(|value| *value > 0.0)
@@ -211,7 +183,7 @@ pub(super) fn scale(estimates: impl Iterator<Item = Estimate>) -> Scale {
 }
 
 /// Returns the mark of a value with its interval.
-pub(super) fn dot(estimate: Estimate, look: Look) -> Vec<Drawn> {
+pub(super) fn dot(estimate: Interval, look: Look) -> Vec<Drawn> {
     let Some(at) = estimate[0].and_then(drawable) else {
         return Vec::new();
     };
@@ -221,18 +193,18 @@ pub(super) fn dot(estimate: Estimate, look: Look) -> Vec<Drawn> {
     interval.into_iter().chain([mark]).collect()
 }
 
-fn interval([_, low, high]: Estimate) -> Option<(f64, f64)> {
+fn interval([_, low, high]: Interval) -> Option<(f64, f64)> {
     low.zip(high).filter(|(low, high)| low <= high)
 }
 
 /// Returns the ends of the interval, or the value twice. `None`: no value that can be drawn.
-fn ends(estimate: Estimate) -> Option<(f64, f64)> {
+fn ends(estimate: Interval) -> Option<(f64, f64)> {
     let value = estimate[0].and_then(drawable)?;
     Some(interval(estimate).unwrap_or((value, value)))
 }
 
 /// Returns the value and the reach of its interval. Without a value, says why.
-pub(super) fn figure(estimate: Estimate, row: &Row) -> (String, String) {
+pub(super) fn figure(estimate: Interval, row: &Row) -> (String, String) {
     let (value, reach) = with_reach(estimate);
     let why = match row.status {
         Status::Ok if value.is_empty() => "not known".to_owned(),
@@ -243,7 +215,7 @@ pub(super) fn figure(estimate: Estimate, row: &Row) -> (String, String) {
 }
 
 /// Returns the value and the reach of its interval. Empty: not known.
-fn with_reach(estimate: Estimate) -> (String, String) {
+fn with_reach(estimate: Interval) -> (String, String) {
     let Some(value) = estimate[0].and_then(drawable) else {
         return (String::new(), String::new());
     };

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::cases::drawable;
 use super::chart::{Look, Shape, Track, Tracks, key};
-use super::dots::{self, Estimate};
+use super::dots;
 use super::engines;
 use crate::data::{Arrivals, BlockKey, Connection, Workload};
 use crate::results::row::{Load, Row, Status};
@@ -67,7 +67,7 @@ fn us(row: &Row) -> Option<f64> {
 /// Draws the median and the 99th percentile of each engine, in a chart for each load. All have one axis.
 fn by_load(loads: &Loads) -> Markup {
     let rows = loads.values().flatten();
-    let scale = dots::scale(rows.flat_map(|row| [half(row), rare(row)]));
+    let scale = dots::scale(rows.flat_map(|row| [row.p50_us(), row.p99_us()]));
     html! {
         p .legend {
             "Round trips in microseconds on a logarithmic axis, with 95 % intervals within this run. Further left is better. "
@@ -117,7 +117,10 @@ fn track(row: &Row) -> Track {
         shape,
         filled: shape == Shape::Circle,
     });
-    let mut values = vec![dots::figure(half(row), row), dots::figure(rare(row), row)];
+    let mut values = vec![
+        dots::figure(row.p50_us(), row),
+        dots::figure(row.p99_us(), row),
+    ];
     if row.status == Status::Ok && row.rtt_p50_us.is_none() && row.target_pps.is_some() {
         values = vec![
             (String::new(), "overload".to_owned()),
@@ -130,70 +133,12 @@ fn track(row: &Row) -> Track {
     };
     Track {
         label,
-        drawn: [dots::dot(half(row), at_half), dots::dot(rare(row), at_rare)].concat(),
+        drawn: [
+            dots::dot(row.p50_us(), at_half),
+            dots::dot(row.p99_us(), at_rare),
+        ]
+        .concat(),
         values,
         ..Track::default()
-    }
-}
-
-fn half(row: &Row) -> Estimate {
-    [row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high]
-}
-
-fn rare(row: &Row) -> Estimate {
-    [row.rtt_p99_us, row.rtt_p99_us_low, row.rtt_p99_us_high]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::results::row::tests::{of_key, ordinary_row};
-
-    fn row(engine: &str, rate: Option<u32>) -> Row {
-        let key = rate.map_or_else(String::new, |rate| format!("/rate{rate}"));
-        Row {
-            case: of_key(&format!("{engine}:{engine}/2t/300B/connected/v4/rr{key}")),
-            sender: engine.to_owned(),
-            receiver: engine.to_owned(),
-            workload: Workload::Rr,
-            target_pps: rate.map(|rate| rate.try_into().expect("in range")),
-            received_pps: Some(10_000.0),
-            rtt_p50_us: Some(50.0),
-            rtt_p99_us: Some(500.0),
-            ..ordinary_row()
-        }
-    }
-
-    fn captions(rows: &[Row]) -> Vec<String> {
-        let charts = charts(rows).expect("there are round trips").into_string();
-        let captions = charts.split("<caption>").skip(1);
-        captions
-            .filter_map(|rest| Some(rest.split_once('<')?.0.to_owned()))
-            .collect()
-    }
-
-    #[test]
-    fn each_load_has_a_chart_with_all_engines() {
-        let engine = |(name, capacity): (&'static str, u32)| {
-            let rates = [10, 50, 90].map(|pct| row(name, Some(pct * capacity / 100)));
-            [vec![row(name, None)], rates.to_vec()].concat()
-        };
-        let engines = [("std", 12_000), ("tokio", 15_000)];
-        let rows: Vec<Row> = engines.into_iter().flat_map(engine).collect();
-        let loads = ["alone", "at 10 % load", "at 50 % load", "at 90 % load"];
-        assert_eq!(captions(&rows), loads);
-        let page = charts(&rows).expect("drawn").into_string();
-        assert_eq!(page.matches(">tokio</th>").count(), loads.len(), "{page}");
-    }
-
-    #[test]
-    fn rates_that_are_no_shares_are_named() {
-        let rows = [Some(9000), Some(1000), None].map(|rate| row("std", rate));
-        assert_eq!(captions(&rows), ["alone", "at 1000/s", "at 9000/s"]);
-    }
-
-    #[test]
-    fn where_nobody_asked_there_is_nothing() {
-        assert!(charts(&[ordinary_row()]).is_none());
     }
 }

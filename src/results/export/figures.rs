@@ -1,6 +1,6 @@
 //! The figures of a row that are followed from run to run, for formats of continuous integration.
 
-use crate::results::row::{Row, Status};
+use crate::results::row::{Interval, Row, Status};
 
 /// A figure of a row. All but the rate are better the smaller they are.
 pub(super) struct Figure {
@@ -19,7 +19,7 @@ pub(super) fn figures(row: &Row) -> Vec<Figure> {
     if row.status != Status::Ok {
         return Vec::new();
     }
-    let figure = |name, unit, value: Option<f64>, low: Option<f64>, high: Option<f64>| {
+    let figure = |name, unit, [value, low, high]: Interval| {
         Some(Figure {
             name,
             unit,
@@ -28,28 +28,10 @@ pub(super) fn figures(row: &Row) -> Vec<Figure> {
         })
     };
     let all = [
-        figure(
-            RATE,
-            "1/s",
-            row.received_pps,
-            row.received_pps_low,
-            row.received_pps_high,
-        ),
-        figure(
-            "cpu-ns-per-packet",
-            "ns",
-            row.cpu_ns_per_packet,
-            row.cpu_ns_per_packet_low,
-            row.cpu_ns_per_packet_high,
-        ),
-        figure(
-            "rtt-p50-us",
-            "us",
-            row.rtt_p50_us,
-            row.rtt_p50_us_low,
-            row.rtt_p50_us_high,
-        ),
-        figure("loss-pct", "%", row.loss_pct, None, None),
+        figure(RATE, "1/s", row.pps()),
+        figure("cpu-ns-per-packet", "ns", row.cpu_ns()),
+        figure("rtt-p50-us", "us", row.p50_us()),
+        figure("loss-pct", "%", [row.loss_pct, None, None]),
     ];
     all.into_iter().flatten().collect()
 }

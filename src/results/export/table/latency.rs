@@ -146,12 +146,12 @@ fn p50(row: &Row) -> String {
         // A rate above capacity has responses, but no valid round trips.
         _ if row.answered_of_overload_pct().is_some() => OVER.to_owned(),
         Status::Failed => "failed".to_owned(),
-        _ => estimate([row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high], 1),
+        _ => estimate(row.p50_us(), 1),
     }
 }
 
 fn p99(row: &Row) -> String {
-    estimate([row.rtt_p99_us, row.rtt_p99_us_low, row.rtt_p99_us_high], 1)
+    estimate(row.p99_us(), 1)
 }
 
 fn lacks_p99(row: &Row) -> bool {

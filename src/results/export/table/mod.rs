@@ -5,8 +5,9 @@ mod layout;
 
 use std::collections::BTreeMap;
 
+use self::layout::estimate;
 pub(super) use self::layout::legend;
-pub use self::layout::{count, estimate, interval_text, number, thousands};
+pub use self::layout::{count, interval_text, number, thousands};
 use crate::results::row::{Load, Reason, Row, Status};
 use crate::term::escape;
 use crate::term::fold;
