@@ -18,6 +18,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -73,7 +74,7 @@ pub(crate) fn row_of(parts: &[Value]) -> Value {
 }
 
 /// Formats of a file of rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// A header, then a line per row
     Csv,
@@ -108,7 +109,7 @@ impl Format {
         let named = Self::of_name(output)?;
         match (asked, named) {
             (Some(asked), Some(named)) if asked != named && !asked.is_json_for_tools(named) => {
-                Err(contradiction(asked.name(), output))
+                Err(contradiction(&asked.name(), output))
             }
             (None, None) if output.extension().is_some() => Err(unknown_extension(output)),
             _ => Ok(asked.or(named).unwrap_or(Self::Csv)),
@@ -146,7 +147,7 @@ impl Format {
     pub fn with_decimal_comma(self) -> Result<Self, UsageError> {
         match self {
             Self::Csv | Self::CsvDecimalComma => Ok(Self::CsvDecimalComma),
-            other => Err(decimal_comma_in(other.name())),
+            other => Err(decimal_comma_in(&other.name())),
         }
     }
 
@@ -171,14 +172,9 @@ impl Format {
     /// Returns the notation of a CSV. `None`: another format.
     fn notation(self) -> Option<Notation> {
         match self {
-            Self::Csv => Some(Notation::DecimalPoint),
-            Self::CsvDecimalComma => Some(Notation::DecimalComma),
-            Self::Json
-            | Self::Jsonl
-            | Self::Markdown
-            | Self::Bencher
-            | Self::GithubActionBenchmark
-            | Self::Lava => None,
+            Self::Csv => Some(Notation::Point),
+            Self::CsvDecimalComma => Some(Notation::Comma),
+            _ => None,
         }
     }
 
@@ -208,8 +204,9 @@ impl Format {
         conclude: Conclude,
     ) -> anyhow::Result<Vec<u8>> {
         match self {
-            Self::Csv => csv_of(Notation::DecimalPoint, rows, selection),
-            Self::CsvDecimalComma => csv_of(Notation::DecimalComma, rows, selection),
+            Self::Csv | Self::CsvDecimalComma if rows.is_empty() => Ok(Vec::new()),
+            Self::Csv => csv::table(Notation::Point, &selection.names(), rows),
+            Self::CsvDecimalComma => csv::table(Notation::Comma, &selection.names(), rows),
             Self::Json => Ok(json::document(&conclude(rows), &json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
             Self::Markdown => Ok(markdown::encode(rows, &conclude(rows)).into_bytes()),
@@ -232,28 +229,21 @@ impl Format {
     ) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Csv => csv::encode(&rows()),
-            Self::CsvDecimalComma => csv::encode_in(Notation::DecimalComma, &rows()),
+            Self::CsvDecimalComma => csv::encode_in(Notation::Comma, &rows()),
             Self::Json => Ok(json::document(conclusion, &rows())?),
             Self::Jsonl => Ok(json::lines(&rows())?),
             Self::Markdown => Ok(markdown::answers(conclusion, &text()).into_bytes()),
             Self::Bencher | Self::GithubActionBenchmark | Self::Lava => {
                 let fix = "it has the figures of a sweep: use csv, json or markdown, or give the log of a sweep";
-                Err(UsageError::flag("--format", self.name(), fix).into())
+                Err(UsageError::flag("--format", &self.name(), fix).into())
             }
         }
     }
 
     /// Returns the name of the format on the command line.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Csv | Self::CsvDecimalComma => "csv",
-            Self::Json => "json",
-            Self::Jsonl => "jsonl",
-            Self::Markdown => "markdown",
-            Self::Bencher => "bencher",
-            Self::GithubActionBenchmark => "github-action-benchmark",
-            Self::Lava => "lava",
-        }
+    fn name(self) -> String {
+        let name = self.to_possible_value();
+        name.map_or_else(|| "csv".to_owned(), |name| name.get_name().to_owned())
     }
 }
 
@@ -261,14 +251,6 @@ impl Format {
 pub fn decimal_comma_in(format: &str) -> UsageError {
     let fix = "--decimal-comma is for csv: leave it out, or use --format csv";
     UsageError::flag("--format", format, fix)
-}
-
-fn csv_of(notation: Notation, rows: &[Row], selection: &Selection) -> anyhow::Result<Vec<u8>> {
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
-    let header = csv::header(notation, selection)?;
-    Ok([header, csv::lines(notation, selection, rows)?].concat())
 }
 
 /// Returns whether an output path means standard output (`-`).

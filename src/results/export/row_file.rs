@@ -83,7 +83,9 @@ impl RowFile {
     pub fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
         if self.format.grows() {
             let lines = match self.format.notation() {
-                Some(notation) if self.begun => csv::lines(notation, &self.selection, rows)?,
+                Some(notation) if self.begun => {
+                    csv::lines(notation, &self.selection.names(), rows)?
+                }
                 _ => self.format.encode(rows, &self.selection, self.conclude)?,
             };
             match &mut self.file {

@@ -54,9 +54,9 @@ impl Selection {
         Self(columns.filter(|column| run.shows(column)).collect())
     }
 
-    /// Returns the selected columns.
-    pub fn columns(&self) -> impl Iterator<Item = &'static Column> + '_ {
-        self.0.iter().copied()
+    /// Returns the names of the selected columns.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.0.iter().map(|column| column.name).collect()
     }
 }
 
