@@ -1,5 +1,7 @@
 //! Description of columns: unit, meaning, type, and the runs that show them.
 
+use super::Short;
+
 /// A column of the results.
 #[derive(Debug)]
 pub struct Column {
@@ -57,55 +59,6 @@ pub enum Holds {
     Decimals,
 }
 
-/// Runs in which a CSV has a column by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Short {
-    /// Every run.
-    Always,
-    /// No run. `--columns all` has the column.
-    Never,
-    /// Runs in which some case has another value than the usual one.
-    Unusual,
-    /// Runs with another workload than `flood`.
-    Workload,
-    /// Runs with a rate.
-    Rate,
-    /// Runs with a flood at a rate.
-    Paced,
-    /// Runs with a flood.
-    Flood,
-    /// Runs with requests.
-    Rr,
-    /// Runs with a flood in both directions.
-    Bidir,
-    /// Runs with several flows per thread.
-    Flows,
-    /// Runs between two hosts.
-    Wire,
-    /// Runs with a flood between two hosts.
-    Path,
-    /// Runs with a flood on one host.
-    OneHostFlood,
-    /// Runs on one host, where all CPU time is of one kind of CPU.
-    Cpu,
-    /// Runs with a reference.
-    Reference,
-    /// Runs with a reference and with cases without a rate.
-    Ratio,
-    /// Runs with a reference on one host.
-    CpuRatio,
-    /// Runs without a reference, with cases without a rate.
-    Absolute,
-    /// Runs with cases without a rate.
-    Free,
-    /// Runs on one host with cases without a rate.
-    FreeCpu,
-    /// Runs on a machine whose power is metered.
-    Power,
-    /// Runs with `--verify`.
-    Verify,
-}
-
 /// Declares the columns: the fields of [`Row`], and [`Column::ALL`], which describes them. An entry is a sentence,
 /// then name and type, unit, period, the runs whose CSV has it, the conditions under which it is empty, and its value.
 macro_rules! columns {
@@ -148,7 +101,7 @@ macro_rules! columns {
                     empty: $empty,
                     holds: <$type as $crate::results::row::column::Cell>::HOLDS,
                     may_be_null: <$type as $crate::results::row::column::Cell>::MAY_BE_NULL,
-                    short: $crate::results::row::column::Short::$short,
+                    short: $crate::results::row::Short::$short,
                 },
             )+)+];
         }

@@ -33,10 +33,11 @@ mod residual;
 mod round_trips;
 mod rounding;
 mod sensor_readings;
+mod short;
 mod status;
 mod warning;
 
-pub use self::column::{Column, Holds, Over, Short};
+pub use self::column::{Column, Holds, Over};
 pub use self::columns::Row;
 pub(crate) use self::derived::{cpu_ns_per_packet, received_pps};
 pub use self::environment::{Environment, isolated_cpus, rps_cpus};
@@ -49,6 +50,8 @@ pub use self::outcome::{EndedBy, Outcome, Status};
 pub use self::reason::{Failure, Hindrance, Interruption, Reason};
 pub(crate) use self::rounding::milliseconds;
 pub use self::sensor_readings::Throttled;
+pub(crate) use self::short::Run;
+pub use self::short::Short;
 pub use self::warning::{BlockWarning, CaseWarning, Warning};
 
 #[cfg(test)]
