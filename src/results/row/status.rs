@@ -1,7 +1,8 @@
 //! Status of a case, and warnings in its row.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use super::counters_by_name::summed;
 use super::new::Computed;
 use super::reason::Hindrance;
 use super::refusals::Refusals;
@@ -119,34 +120,7 @@ fn on_workers(input: &RowInput, side: Side) -> bool {
 pub(super) fn warnings(of: &Computed) -> Vec<Warning> {
     let (input, environment) = (of.input, of.environment);
     let samples = input.samples;
-    let mut of_case: Vec<CaseWarning> = Vec::new();
-    // Workers share CPUs, and report in a remark if they could not be placed.
-    let is_placed = |thread: &ThreadSample| thread.cpu.is_some() || on_workers(input, thread.side);
-    let pinned = |sample: &Sample| sample.threads.iter().all(is_placed);
-    if input.pin.is_some_and(Placement::is_pinned) && !samples.iter().all(pinned) {
-        of_case.push(CaseWarning::NotPinned);
-    }
-    let has_partner = |sample: &&Sample| {
-        let mut partners = input.reference.iter();
-        partners.any(|other| other.round == sample.round)
-    };
-    let pairs = samples.iter().filter(has_partner).count();
-    if pairs > 0 && pairs < samples.len() {
-        of_case.push(CaseWarning::NoPartner);
-    }
-    let settles_ms = input.settles_after.map(milliseconds);
-    let warmup_ms = input.warmup_ms().unwrap_or_default();
-    let is_late = |&ms: &f64| ms > warmup_ms && !samples.is_empty();
-    if let Some(settles_ms) = settles_ms.filter(is_late) {
-        of_case.push(CaseWarning::ShortWarmUp { settles_ms });
-    }
-    of_case.extend(few_rounds(if pairs > 0 { pairs } else { samples.len() }));
-    if input.samples.windows(2).any(|two| {
-        let buffers = |sample: &Sample| (sample.rcvbuf_bytes, sample.sndbuf_bytes);
-        buffers(&two[0]) != buffers(&two[1])
-    }) {
-        of_case.push(CaseWarning::BuffersChanged);
-    }
+    let mut of_case = of_rounds(input);
     of_case.extend(unlike_a_longer_run(input));
     of_case.extend(doubts::overload(input.case, samples));
     of_case.extend(on_the_way::warnings(input));
@@ -171,18 +145,54 @@ pub(super) fn warnings(of: &Computed) -> Vec<Warning> {
         of_case.push(CaseWarning::MeasuredAgain { why });
     }
     of_case.extend(uncounted_cpu(samples));
-    let mut of_hosts = Vec::new();
+    let mut warnings = input.warnings.clone();
     if !samples.is_empty() {
-        let at_start = &environment.cpu_speeds;
         let from_c = environment.throttles_from_c;
         of_case.extend(energy::warning(samples, input.meter.as_deref()));
-        of_case.extend(sensor_readings::warnings(samples, at_start, from_c));
-        of_hosts.clone_from(&environment.unfit);
+        of_case.extend(sensor_readings::warnings(
+            samples,
+            &environment.cpu_speeds,
+            from_c,
+        ));
     }
-    let warnings = input.warnings.iter().cloned();
-    let warnings = warnings.chain(of_case.into_iter().map(Warning::Case));
-    let of_hosts = of_hosts.into_iter().map(Warning::Host);
-    warnings.chain(of_hosts).collect()
+    warnings.extend(of_case.into_iter().map(Warning::Case));
+    if !samples.is_empty() {
+        warnings.extend(environment.unfit.iter().cloned().map(Warning::Host));
+    }
+    warnings
+}
+
+/// Returns the warnings about how the windows were measured.
+fn of_rounds(input: &RowInput) -> Vec<CaseWarning> {
+    let samples = input.samples;
+    let mut warnings = Vec::new();
+    // Workers share CPUs, and report in a remark if they could not be placed.
+    let is_placed = |thread: &ThreadSample| thread.cpu.is_some() || on_workers(input, thread.side);
+    let mut threads = samples.iter().flat_map(|sample| &sample.threads);
+    if input.pin.is_some_and(Placement::is_pinned) && !threads.all(is_placed) {
+        warnings.push(CaseWarning::NotPinned);
+    }
+    let has_partner = |sample: &&Sample| {
+        let mut partners = input.reference.iter();
+        partners.any(|other| other.round == sample.round)
+    };
+    let pairs = samples.iter().filter(has_partner).count();
+    if pairs > 0 && pairs < samples.len() {
+        warnings.push(CaseWarning::NoPartner);
+    }
+    let settles_ms = input.settles_after.map(milliseconds);
+    let warmup_ms = input.warmup_ms().unwrap_or_default();
+    let is_late = |&ms: &f64| ms > warmup_ms && !samples.is_empty();
+    if let Some(settles_ms) = settles_ms.filter(is_late) {
+        warnings.push(CaseWarning::ShortWarmUp { settles_ms });
+    }
+    warnings.extend(few_rounds(if pairs > 0 { pairs } else { samples.len() }));
+    let buffers = |sample: &Sample| (sample.rcvbuf_bytes, sample.sndbuf_bytes);
+    let mut pairs = samples.windows(2);
+    if pairs.any(|two| buffers(&two[0]) != buffers(&two[1])) {
+        warnings.push(CaseWarning::BuffersChanged);
+    }
+    warnings
 }
 
 /// Returns the remarks of the bench threads, each once.
@@ -239,23 +249,20 @@ fn unlike_a_longer_run(input: &RowInput) -> Vec<CaseWarning> {
 /// Returns warnings about threads that moved nothing in any window, although others of their side did. Receivers
 /// that share a port unevenly by design are excluded, because the plan has warned about them.
 fn idle_threads(input: &RowInput) -> Vec<CaseWarning> {
-    let idle = |side: fn(Side) -> bool, packets: fn(&ThreadSample) -> u64| {
-        let mut moved: BTreeMap<usize, u64> = BTreeMap::new();
-        for sample in input.samples {
-            let threads = sample.threads.iter().enumerate();
-            for (n, thread) in threads.filter(|(_, thread)| side(thread.side)) {
-                *moved.entry(n).or_default() += packets(thread);
-            }
-        }
+    let idle = |side: fn(Side) -> bool, packets: fn(&ThreadSample) -> &u64| {
+        let threads = input.samples.iter();
+        let threads = threads.flat_map(|sample| sample.threads.iter().enumerate());
+        let threads = threads.filter(|(_, thread)| side(thread.side));
+        let moved = summed(threads.map(|(n, thread)| (n, packets(thread))));
         let idle = moved.values().filter(|&&packets| packets == 0).count();
         (idle > 0 && idle < moved.len()).then_some((idle, moved.len()))
     };
     let mut warnings = Vec::new();
-    if let Some((idle, all)) = idle(Side::initiates, |thread| thread.sent_packets) {
+    if let Some((idle, all)) = idle(Side::initiates, |thread| &thread.sent_packets) {
         warnings.push(CaseWarning::IdleSenders { idle, all });
     }
     let is_even = input.case.sharing.is_none_or(Sharing::is_even);
-    let receivers = idle(Side::receives, |thread| thread.received_packets);
+    let receivers = idle(Side::receives, |thread| &thread.received_packets);
     if let Some((idle, all)) = receivers.filter(|_| is_even) {
         warnings.push(CaseWarning::IdleReceivers { idle, all });
     }
