@@ -1,6 +1,6 @@
 //! Charts of throughput and CPU time: for each engine a dot with its interval on a logarithmic axis, which all charts
 //! of a panel share, beside its ratio to std. Engines are sorted by value within their technique. Losses are written
-//! beside the dots.
+//! beside the values.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ pub(super) const METRICS: [Metric; 2] = [
         id: "speed",
         title: "Throughput",
         about: "Thousand datagrams received per second (kpps), on a logarithmic axis. Further right is faster. A dot is the middle of the windows, its line the 95 % interval within \
-                this run. A hollow dot lost 1 % or more of what was sent: the loss is beside it.",
+                this run. A hollow dot lost 1 % or more of what was sent: the loss is beside its value.",
         unit: "kpps",
         value: |row| row.pps().map(|pps| pps.map(|pps| pps / 1000.0)),
         ratio: Row::to_std,
@@ -124,19 +124,15 @@ impl Metric {
             shape: Shape::Circle,
             filled: loss_pct.is_none(),
         };
-        let mut drawn = dot(estimate, look);
-        if let (Some(pct), Some((low, high))) = (loss_pct, ends(estimate)) {
-            drawn.push(Drawn::Note {
-                at: estimate[0].unwrap_or(low),
-                low,
-                high,
-                text: format!("{pct:.0} % lost"),
-            });
+        let mut value = figure(estimate, row);
+        if let (Some(pct), Some(_)) = (loss_pct, ends(estimate)) {
+            let lost = format!("{} {pct:.0} % lost", value.1);
+            lost.trim().clone_into(&mut value.1);
         }
         Track {
             label: line.label.clone(),
-            drawn,
-            values: vec![figure(estimate, row), with_reach((self.ratio)(row))],
+            drawn: dot(estimate, look),
+            values: vec![value, with_reach((self.ratio)(row))],
             ..Track::default()
         }
     }

@@ -99,7 +99,7 @@ fn values(tracks: &[Track]) -> Vec<f64> {
     let drawn = tracks.iter().flat_map(|track| &track.drawn);
     let values = drawn.flat_map(|drawn| match drawn {
         Drawn::Interval { low, high } => vec![*low, *high],
-        Drawn::Mark { at, .. } | Drawn::Note { at, .. } => vec![*at],
+        Drawn::Mark { at, .. } => vec![*at],
     });
     values.collect()
 }

@@ -122,7 +122,7 @@ fn needs_apostrophe(first: char) -> bool {
 mod tests {
     use super::*;
     use crate::results::row::tests::{ordinary_row, remark};
-    use crate::results::row::{Failure, Reason};
+    use crate::results::row::{Failure, Reason, Row};
 
     #[test]
     fn no_text_is_a_formula() {
