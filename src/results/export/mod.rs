@@ -2,7 +2,7 @@
 
 mod bencher;
 mod benchmark_action;
-mod circumstances;
+pub(crate) mod circumstances;
 pub mod csv;
 pub mod displaced;
 mod figures;
@@ -302,67 +302,4 @@ pub fn contradiction(asked: &str, output: &Path) -> UsageError {
         "the name {shown} is of another format; leave --format out, or choose another name"
     );
     UsageError::flag("--format", asked, problem)
-}
-
-/// Returns the distinct values of a column in these rows, in order of appearance, without empty ones.
-fn distinct(rows: &[Row], column: fn(&Row) -> &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    for text in rows.iter().map(column) {
-        if !text.is_empty() && !found.contains(&text) {
-            found.push(text);
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn choose(asked: Option<Format>, output: &str) -> Result<Format, String> {
-        Format::choose(asked, Path::new(output)).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn the_name_of_the_file_says_the_format_and_the_flag_what_the_name_does_not() {
-        for (name, format) in [
-            ("-", Format::Csv),
-            ("a", Format::Csv),
-            ("a.CSV", Format::Csv),
-            ("a.b.json", Format::Json),
-            ("dir.csv/a.md", Format::Markdown),
-        ] {
-            assert_eq!(choose(None, name), Ok(format), "{name}");
-        }
-        assert_eq!(choose(Some(Format::Json), "-"), Ok(Format::Json));
-        assert_eq!(choose(Some(Format::Json), "a.dat"), Ok(Format::Json));
-        assert_eq!(choose(Some(Format::Json), "a.json"), Ok(Format::Json));
-        for name in ["a.dat", "a.xlsx"] {
-            let refused = choose(None, name).expect_err("nobody knows what that is");
-            let fix = format!("--output {name}: no format has names like this; use .csv");
-            assert!(refused.starts_with(&fix), "{refused}");
-        }
-    }
-
-    #[test]
-    fn a_name_that_says_another_format_is_refused_with_the_fix() {
-        assert_eq!(
-            choose(Some(Format::Json), "a.csv"),
-            Err(
-                "--format json: the name a.csv is of another format; leave --format out, or choose \
-                 another name"
-                    .to_owned()
-            )
-        );
-        let refused = choose(Some(Format::Json), "a.jsonl").expect_err("that is for raw samples");
-        assert!(refused.contains("raw samples"), "{refused}");
-        assert_eq!(choose(Some(Format::Jsonl), "-"), Ok(Format::Jsonl));
-        for name in ["a.jsonl", "a.csv", "a"] {
-            let refused = choose(Some(Format::Jsonl), name).expect_err("there may be raw samples");
-            assert!(
-                refused.starts_with("--format jsonl: writes to standard output only"),
-                "{refused}"
-            );
-        }
-    }
 }
