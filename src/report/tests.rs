@@ -198,7 +198,9 @@ fn a_page_about_a_wire_names_both_ends() {
     let wire = row_of_a_wire();
     let page = page_of(vec![wire.clone()]);
     assert!(page.contains("<h1>UDP from a laptop to Raspberry Pi 4 Model B</h1>"));
-    assert!(page.contains("other host's model Raspberry Pi 4 Model B, other host's CPU Cortex-A72"));
+    assert!(
+        page.contains("other host's model Raspberry Pi 4 Model B, other host's CPU Cortex-A72")
+    );
     let loopback = Row {
         model: "a laptop".to_owned(),
         ..ordinary_row()

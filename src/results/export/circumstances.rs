@@ -37,10 +37,16 @@ pub(crate) fn circumstances(rows: &[Row]) -> String {
 
 /// Returns the distinct values of a column in these rows, in order of appearance, without empty ones.
 pub(super) fn distinct(rows: &[Row], column: fn(&Row) -> &str) -> Vec<&str> {
+    let known = rows.iter().map(column).filter(|text| !text.is_empty());
+    once_each(known)
+}
+
+/// Returns each value once, in order of appearance.
+pub(crate) fn once_each<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
-    for text in rows.iter().map(column) {
-        if !text.is_empty() && !found.contains(&text) {
-            found.push(text);
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
         }
     }
     found
