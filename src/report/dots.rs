@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use super::cases::drawable;
-use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks, key};
-use super::panels::{Facet, FacetLine, panels};
+use super::cases::line_label;
+use super::chart::{Drawn, Look, Scale, Track, Tracks, key};
+use super::panels::{Facet, panels};
 use super::{engines, number};
 use crate::data::Connection;
 use crate::results::row::{Interval, Row, Status};
@@ -70,7 +71,7 @@ impl Metric {
             @for (sockets, facets) in &panels {
                 @if panels.len() > 1 { h4 { (sockets) } }
                 .facets {
-                    @let scale = scale(facets.iter().flat_map(|facet| &facet.lines).map(|line| (self.value)(line.row)));
+                    @let scale = scale(facets.iter().flat_map(|facet| &facet.rows).map(|row| (self.value)(row)));
                     @for facet in facets { (self.chart(facet, scale)) }
                 }
             }
@@ -79,16 +80,14 @@ impl Metric {
 
     fn chart(&self, facet: &Facet, scale: Scale) -> Markup {
         let std = facet
-            .lines
+            .rows
             .iter()
-            .find(|line| line.row.connection == Connection::Connected && line.row.label() == "std");
+            .find(|row| row.connection == Connection::Connected && row.label() == "std");
         let tracks = Tracks {
             columns: &[self.unit, "times std"],
             caption: &facet.name,
             scale,
-            reference: std
-                .and_then(|line| (self.value)(line.row)[0])
-                .and_then(drawable),
+            reference: std.and_then(|row| (self.value)(row)[0]).and_then(drawable),
             band: None,
         };
         tracks.draw(&self.tracks(facet))
@@ -96,41 +95,39 @@ impl Metric {
 
     /// Returns the engines by technique, each below the technique's name, and the best first.
     fn tracks(&self, facet: &Facet) -> Vec<Track> {
-        let rank = |line: &&FacetLine| {
-            let value = (self.value)(line.row)[0].and_then(drawable);
+        let rank = |row: &Row| {
+            let value = (self.value)(row)[0].and_then(drawable);
             value.map_or(f64::NEG_INFINITY, |value| self.best * value)
         };
         let mut tracks = Vec::new();
         for technique in Technique::ALL {
-            let lines = facet.lines.iter();
-            let lines = lines.filter(|line| Technique::of(&line.row.case) == technique);
-            let mut lines: Vec<&FacetLine> = lines.collect();
-            lines.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
-            if !lines.is_empty() && facet.lines.len() > 1 {
+            let rows = facet.rows.iter();
+            let rows = rows.filter(|row| Technique::of(&row.case) == technique);
+            let mut rows: Vec<&Row> = rows.copied().collect();
+            rows.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
+            if !rows.is_empty() && facet.rows.len() > 1 {
                 tracks.push(heading(technique.name()));
             }
-            tracks.extend(lines.into_iter().map(|line| self.track(line)));
+            tracks.extend(rows.into_iter().map(|row| self.track(row)));
         }
         tracks
     }
 
-    fn track(&self, line: &FacetLine) -> Track {
-        let row = line.row;
+    fn track(&self, row: &Row) -> Track {
         let estimate = (self.value)(row);
         let loss_pct = row.loss_pct.and_then(drawable);
         let loss_pct = loss_pct.filter(|pct| *pct >= LOSSY_PCT);
         let look = Look {
             colour: engines::colour(engines::group(row)),
-            shape: Shape::Circle,
-            filled: loss_pct.is_none(),
+            sign: if loss_pct.is_none() { "●" } else { "○" },
         };
         let mut value = figure(estimate, row);
         if let (Some(pct), Some(_)) = (loss_pct, ends(estimate)) {
-            let lost = format!("{} {pct:.0} % lost", value.1);
-            lost.trim().clone_into(&mut value.1);
+            let about = format!("{}, {pct:.0} % lost", value.1);
+            about.trim_start_matches(", ").clone_into(&mut value.1);
         }
         Track {
-            label: line.label.clone(),
+            label: line_label(row),
             drawn: dot(estimate, look),
             values: vec![value, with_reach((self.ratio)(row))],
             ..Track::default()
@@ -149,12 +146,12 @@ fn heading(name: &str) -> Track {
 /// Returns the legend of colours.
 fn legend(panels: &[(String, Vec<Facet>)]) -> Markup {
     let facets = panels.iter().flat_map(|(_, facets)| facets);
-    let rows = facets.flat_map(|facet| &facet.lines).map(|line| line.row);
-    let named = rows.map(engines::group).map(|group| {
-        (
-            engines::colour(group),
-            group.map_or("other", |group| group.name()),
-        )
+    let groups = facets
+        .flat_map(|facet| &facet.rows)
+        .map(|row| engines::group(row));
+    let named = groups.map(|group| {
+        let name = group.map_or("other", |group| group.name());
+        (engines::colour(group), name)
     });
     let groups: BTreeSet<(u8, &str)> = named.collect();
     html! {

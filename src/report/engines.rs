@@ -1,18 +1,8 @@
-//! Order and colours of engines on the page. An engine has the colour of its group.
+//! Colours of engines on the page. An engine has the colour of its group.
 
 use crate::data::Group;
 use crate::engines;
 use crate::results::row::Row;
-
-/// Returns the sort key of a row: the positions of its engines in the registry. Unknown engines come last, by name.
-pub(super) fn order(row: &Row) -> (usize, usize, String) {
-    let place = |name: &str| {
-        let mut all = engines::all();
-        all.position(|entry| entry.name().as_str() == name)
-            .unwrap_or(engines::all().count())
-    };
-    (place(&row.sender), place(&row.receiver), row.label())
-}
 
 /// Returns the group of the receiver, which determines the received rate. `None`: unknown engine.
 pub(super) fn group(row: &Row) -> Option<Group> {

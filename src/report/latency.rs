@@ -5,24 +5,17 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::cases::drawable;
-use super::chart::{Look, Shape, Track, Tracks, key};
+use super::chart::{Look, Track, Tracks, key};
 use super::dots;
 use super::engines;
-use crate::data::{Arrivals, BlockKey, Connection, Workload};
+use crate::data::{Arrivals, BlockKey, Connection, Rate, Workload};
 use crate::results::row::{Load, Row, Status};
 
 /// Cases that differ only in engine and load, by load.
 type Loads<'a> = BTreeMap<LoadKey, Vec<&'a Row>>;
 
-/// A load, in the order of the page: no rate, shares of an engine's rate in percent, rates per second.
-type LoadKey = (Kind, u32, Option<Arrivals>);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Alone,
-    Share,
-    Rate,
-}
+/// A load, its rate if that was given, and how requests arrive, in the order of the page.
+type LoadKey = (Load, Option<Rate>, Option<Arrivals>);
 
 /// Draws the charts of all rows. `None`: there are no round trips.
 pub(super) fn charts(rows: &[Row]) -> Option<Markup> {
@@ -49,9 +42,9 @@ fn groups(rows: &[Row]) -> BTreeMap<BlockKey, Loads<'_>> {
             ..of_row
         };
         let key = match (load, row.target_pps) {
-            (Some(Load::Share(pct)), _) => (Kind::Share, pct.into(), of_row.arrivals),
-            (_, Some(rate)) => (Kind::Rate, rate.into(), of_row.arrivals),
-            (_, None) => (Kind::Alone, 0, None),
+            (Some(load @ Load::Share(_)), _) => (load, None, of_row.arrivals),
+            (_, None) => (Load::Alone, None, None),
+            (_, rate) => (Load::Rate, rate, of_row.arrivals),
         };
         let loads = groups.entry(block).or_default();
         loads.entry(key).or_default().push(row);
@@ -92,11 +85,11 @@ fn by_load(loads: &Loads) -> Markup {
 }
 
 /// Returns the name of a load: `alone`, `at 50 % load`, `at 1000/s, poisson`.
-fn caption((kind, load, arrivals): LoadKey) -> String {
-    let load = match kind {
-        Kind::Alone => "alone".to_owned(),
-        Kind::Share => format!("at {load} % load"),
-        Kind::Rate => format!("at {load}/s"),
+fn caption((load, rate, arrivals): LoadKey) -> String {
+    let load = match (load, rate) {
+        (Load::Share(pct), _) => format!("at {pct} % load"),
+        (_, Some(rate)) => format!("at {rate}/s"),
+        (_, None) => "alone".to_owned(),
     };
     let arrivals = arrivals.map(|arrivals| format!(", {arrivals}"));
     load + &arrivals.unwrap_or_default()
@@ -105,18 +98,14 @@ fn caption((kind, load, arrivals): LoadKey) -> String {
 /// Returns the engines, the shortest median first.
 fn tracks(rows: &[&Row]) -> Vec<Track> {
     let mut rows = rows.to_vec();
-    rows.sort_by_cached_key(|row| engines::order(row));
     let length = |row: &Row| us(row).unwrap_or(f64::INFINITY);
     rows.sort_by(|one, other| length(one).total_cmp(&length(other)));
     rows.into_iter().map(track).collect()
 }
 
 fn track(row: &Row) -> Track {
-    let [at_half, at_rare] = [Shape::Circle, Shape::Diamond].map(|shape| Look {
-        colour: engines::colour(engines::group(row)),
-        shape,
-        filled: shape == Shape::Circle,
-    });
+    let colour = engines::colour(engines::group(row));
+    let [at_half, at_rare] = ["●", "◇"].map(|sign| Look { colour, sign });
     let mut values = vec![
         dots::figure(row.p50_us(), row),
         dots::figure(row.p99_us(), row),

@@ -14,7 +14,7 @@ mod time_line;
 mod time_series;
 mod tracks;
 
-pub(super) use self::mark::{Look, Shape, key};
+pub(super) use self::mark::{Look, key};
 pub(super) use self::scale::Scale;
 pub(super) use self::time_line::{Parts, time_line};
 pub(super) use self::time_series::time_series;

@@ -99,7 +99,7 @@ impl Tracks<'_> {
         match drawn {
             Drawn::Interval { low, high } => html! { u style=(self.between(*low, *high)) {} },
             Drawn::Mark { at, look } => html! {
-                b class=(look.colour()) style=(self.left(*at)) { (look.sign()) }
+                b class=(look.colour()) style=(self.left(*at)) { (look.sign) }
             },
         }
     }
