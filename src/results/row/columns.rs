@@ -7,6 +7,7 @@ use super::environment::{self, known};
 use super::fairness::Fairness;
 use super::pacing::{self, Gaps};
 use super::rounding::{decimals, milliseconds};
+use super::sensor_readings::celsius;
 use super::{
     NicText, Reason, Status, Throttled, Warning, busy_polled, counters_by_name, joined,
     round_trips, sensor_readings, status,
@@ -72,6 +73,7 @@ columns! { |it|
         /// `ok`, `skipped`, `failed` or `interrupted`.
         status: Status, "", Case, Always, "never" => it.status;
         /// Why `status` is not `ok`.
+        #[serde(serialize_with = "joined::text")]
         reason: Reason, "", Case, Always, "if `ok`" => it.reason.clone();
         /// What may mislead about the row; several are joined with `; `.
         #[serde(serialize_with = "joined::serialize")]
@@ -495,15 +497,19 @@ columns! { |it|
         /// CPUs that take the interrupts of network interfaces, such as `eth0 on 0`.
         nic_irq_cpus: String, "", Start, Never, "unknown" => environment::nic_irq_cpus(it.host);
         /// Hottest sensor of the CPUs before the case's first window.
-        temp_c_start: Option<f64>, "°C", Run, Never, "no sensor" => sensor_readings::temp_c_start(it.samples);
+        temp_c_start: Option<f64>, "°C", Run, Never, "no sensor" =>
+            celsius(it.samples.first().and_then(|first| first.climate.first_millic));
         /// Hottest sensor of the CPUs after the case's last window.
-        temp_c_end: Option<f64>, "°C", Run, Never, "no sensor" => sensor_readings::temp_c_end(it.samples);
+        temp_c_end: Option<f64>, "°C", Run, Never, "no sensor" =>
+            celsius(it.samples.last().and_then(|last| last.climate.last_millic));
         /// Highest reading of the CPUs' sensors around the case's windows.
         temp_c_max: Option<f64>, "°C", Run, Never, "no sensor" => sensor_readings::temp_c_max(it.samples);
         /// Kinds of throttling during the case; `no`: none; `not by the kernel`: the kernel did not throttle, and no
         /// firmware says whether it did.
+        #[serde(serialize_with = "joined::text")]
         throttled: Throttled, "", Run, Never, "no sensor" => sensor_readings::throttled(it.samples);
         /// Interface of this host: driver, speed, MTU, queues, rings, coalescing, EEE, queueing discipline.
+        #[serde(serialize_with = "joined::text")]
         nic: NicText, "", Start, Never, "one host" => it.input.nics.0.clone();
         /// Other host, as it was typed.
         remote: String, "", Start, Never, "one host" => it.input.wire.map_or_else(String::new, |to| to.to.clone());
@@ -521,6 +527,7 @@ columns! { |it|
         /// `governor` of the other host.
         remote_governor: String, "", Start, Never, "one host, unknown" => it.of_remote(|other| &other.governor);
         /// `nic` of the other host.
+        #[serde(serialize_with = "joined::text")]
         remote_nic: NicText, "", Start, Never, "one host" => it.input.nics.1.clone();
         /// Machine, or across a wire both: board, model, CPUs, architecture, and what virtualises it.
         machine_id: String, "", Start, Always, "never" => String::new();

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
-
 use crate::host::facts::{Interface, InterfaceKind};
 
 /// Network interface of a row, in words. Empty: all threads are on one host.
@@ -31,11 +29,5 @@ impl NicText {
 impl fmt::Display for NicText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
-    }
-}
-
-impl Serialize for NicText {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }

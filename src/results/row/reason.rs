@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::refusals::Refusals;
 use super::warning::calls_failed;
@@ -59,12 +59,6 @@ impl fmt::Display for Reason {
             Self::Failed(failure) => failure.fmt(f),
             Self::Interrupted(interruption) => interruption.fmt(f),
         }
-    }
-}
-
-impl Serialize for Reason {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 
