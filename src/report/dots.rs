@@ -19,9 +19,6 @@ use crate::verdict::rank::Technique;
 
 /// Quantity of a chart.
 pub(super) struct Metric {
-    /// Id and heading of its section.
-    pub(super) id: &'static str,
-    pub(super) title: &'static str,
     /// Description of the drawing.
     about: &'static str,
     unit: &'static str,
@@ -31,29 +28,25 @@ pub(super) struct Metric {
     best: f64,
 }
 
-/// The charts in their order on the page.
-pub(super) const METRICS: [Metric; 2] = [
-    Metric {
-        id: "speed",
-        title: "Throughput",
-        about: "Thousand datagrams received per second (kpps), on a logarithmic axis. Further right is faster. A dot is the middle of the windows, its line the 95 % interval within \
+/// Throughput.
+pub(super) const SPEED: Metric = Metric {
+    about: "Thousand datagrams received per second (kpps), on a logarithmic axis. Further right is faster. A dot is the middle of the windows, its line the 95 % interval within \
                 this run. A hollow dot lost 1 % or more of what was sent: the loss is beside its value.",
-        unit: "kpps",
-        value: |row| row.pps().map(|pps| pps.map(|pps| pps / 1000.0)),
-        ratio: Row::to_std,
-        best: 1.0,
-    },
-    Metric {
-        id: "cpu",
-        title: "CPU time per datagram",
-        about: "CPU time of all threads per datagram received, in nanoseconds, drawn in the same way. Further left is cheaper. \
+    unit: "kpps",
+    value: |row| row.pps().map(|pps| pps.map(|pps| pps / 1000.0)),
+    ratio: Row::to_std,
+    best: 1.0,
+};
+
+/// CPU time per datagram.
+pub(super) const CPU: Metric = Metric {
+    about: "CPU time of all threads per datagram received, in nanoseconds, drawn in the same way. Further left is cheaper. \
                 Lost datagrams make the sender seem cheaper than it is.",
-        unit: "ns",
-        value: Row::cpu_ns,
-        ratio: Row::cpu_to_std,
-        best: -1.0,
-    },
-];
+    unit: "ns",
+    value: Row::cpu_ns,
+    ratio: Row::cpu_to_std,
+    best: -1.0,
+};
 
 impl Metric {
     /// Draws the charts of all rows, by kind of sockets.
@@ -83,12 +76,11 @@ impl Metric {
             .rows
             .iter()
             .find(|row| row.connection == Connection::Connected && row.label() == "std");
+        let columns = [self.unit, "times std"];
+        let std = std.and_then(|row| (self.value)(row)[0]);
         let tracks = Tracks {
-            columns: &[self.unit, "times std"],
-            caption: &facet.name,
-            scale,
-            reference: std.and_then(|row| (self.value)(row)[0]).and_then(drawable),
-            band: None,
+            reference: std.and_then(drawable),
+            ..Tracks::new(&columns, &facet.name, scale)
         };
         tracks.draw(&self.tracks(facet))
     }

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use maud::{Markup, html};
 
-use super::number;
+use super::number::grouped;
 use crate::results::export::circumstances::circumstances;
 use crate::results::files::Results;
 use crate::results::log::Run;
+use crate::term::digits::counted;
 use crate::term::shell;
 
 /// Returns the name of a file on the page: without its directory, unless another file has the same name.
@@ -30,7 +31,7 @@ pub(super) fn name(file: &Results, files: &[Results]) -> String {
 
 /// Returns the paragraph on a file.
 pub(super) fn about(file: &Results, files: &[Results]) -> Markup {
-    let cases = number::counted(file.rows.len(), "case");
+    let cases = counted(grouped(file.rows.len() as i128), "case");
     html! {
         p { (name(file, files)) ": " (cases) ". " (begun(&file.run, &circumstances(&file.rows))) }
         (command(&file.run))

@@ -72,13 +72,7 @@ fn by_load(loads: &Loads) -> Markup {
         }
         .facets {
             @for (load, rows) in loads {
-                (Tracks {
-                    columns: &["p50 µs", "p99 µs"],
-                    caption: &caption(*load),
-                    scale,
-                    reference: None,
-                    band: None,
-                }.draw(&tracks(rows)))
+                (Tracks::new(&["p50 µs", "p99 µs"], &caption(*load), scale).draw(&tracks(rows)))
             }
         }
     }

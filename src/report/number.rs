@@ -1,7 +1,5 @@
 //! Formats numbers for people.
 
-use crate::term::digits::noun_for;
-
 /// Formats a number with two or three digits, or all digits of a whole number in groups: `1,234`, `22.8`, `0.05`. Below
 /// 0.001: `5.0e-4`.
 pub(super) fn plain(value: f64) -> String {
@@ -33,11 +31,6 @@ pub(super) fn grouped(value: i128) -> String {
     text
 }
 
-/// Formats a count with its noun: `1 case`, `2 cases`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{} {}", grouped(count as i128), noun_for(count, what))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,10 +49,6 @@ mod tests {
         assert_eq!(
             [0, 999, 1000, -1_234_567].map(grouped).join(" "),
             "0 999 1,000 -1,234,567"
-        );
-        assert_eq!(
-            counted(1, "case") + ", " + &counted(1000, "case"),
-            "1 case, 1,000 cases"
         );
     }
 }

@@ -29,26 +29,22 @@ pub fn decimals_without_interval(value: f64) -> usize {
 
 /// Formats a count with its noun: `1 case`, `2 cases`.
 #[must_use]
-pub fn counted(count: impl Copy + Display + TryInto<usize>, noun: &str) -> String {
-    let number = count.try_into().unwrap_or(usize::MAX);
-    format!("{count} {}", noun_for(number, noun))
+pub fn counted(count: impl Display, noun: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 /// Formats a count with its noun and its verb: `1 case was`, `2 cases were`.
 #[must_use]
-pub fn counted_with_verb(count: impl Copy + Display + TryInto<usize>, noun: &str) -> String {
-    let verb = match count.try_into() {
-        Ok(1) => "was",
-        _ => "were",
+pub fn counted_with_verb(count: impl Display, noun: &str) -> String {
+    let counted = counted(count, noun);
+    let verb = if counted.starts_with("1 ") {
+        "was"
+    } else {
+        "were"
     };
-    format!("{} {verb}", counted(count, noun))
-}
-
-/// Returns the noun for a count: the singular for 1, else the plural with `s`.
-#[must_use]
-pub fn noun_for(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{noun}{plural}")
+    format!("{counted} {verb}")
 }
 
 /// Both sides of an interval are shown if the shorter one is less than this fraction of the longer one.

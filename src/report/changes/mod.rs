@@ -8,8 +8,9 @@ use maud::{Markup, html};
 
 use self::forest::forest;
 use super::chart::{Look, key};
-use super::number;
+use super::number::grouped;
 use super::table::table;
+use crate::term::digits::counted;
 use crate::term::table::Columns;
 use crate::verdict::judge::percent::{estimate, interval};
 use crate::verdict::judge::table::{Detail, largest_first, told, value};
@@ -102,7 +103,7 @@ pub(super) fn cases(judgement: &Judgement, sides: [&'static str; 2]) -> Markup {
             p { "No case is " (kinds) "." }
         } @else {
             (table(&caption, &columns.table(&news[..news.len() - more])))
-            @if more > 0 { p { "And " (number::counted(more, "more case")) "." } }
+            @if more > 0 { p { "And " (counted(grouped(more as i128), "more case")) "." } }
         }
     }
 }

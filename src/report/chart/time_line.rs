@@ -24,14 +24,9 @@ pub(in crate::report) fn time_line(caption: &str, seconds: f64, lanes: &[(&str, 
         values: vec![(number::grouped(parts.len() as i128), String::new())],
         ..Track::default()
     };
-    Tracks {
-        columns: &["number"],
-        caption: &format!("{caption}, in {name} since the start"),
-        scale,
-        reference: None,
-        band: None,
-    }
-    .draw(&lanes.iter().map(track).collect::<Vec<_>>())
+    let caption = format!("{caption}, in {name} since the start");
+    let tracks: Vec<Track> = lanes.iter().map(track).collect();
+    Tracks::new(&["number"], &caption, scale).draw(&tracks)
 }
 
 /// Returns the unit of an axis of this many seconds: its length in seconds, and its name.

@@ -41,7 +41,18 @@ pub(in crate::report) enum Drawn {
     Mark { at: f64, look: Look },
 }
 
-impl Tracks<'_> {
+impl<'a> Tracks<'a> {
+    /// Returns a chart without a reference and a band.
+    pub(in crate::report) fn new(columns: &'a [&'a str], caption: &'a str, scale: Scale) -> Self {
+        Self {
+            columns,
+            caption,
+            scale,
+            reference: None,
+            band: None,
+        }
+    }
+
     /// Draws the tracks in their order.
     pub(in crate::report) fn draw(&self, tracks: &[Track]) -> Markup {
         let ticks = self.scale.ticks();

@@ -1,13 +1,10 @@
 //! Output of results. Each format is one file here, which turns [`Row`]s into bytes or text.
 
-mod bencher;
-mod benchmark_action;
 pub(crate) mod circumstances;
 pub mod csv;
 pub mod displaced;
 mod figures;
 pub mod json;
-mod lava;
 pub mod markdown;
 pub mod output_file;
 pub mod row_file;
@@ -210,9 +207,9 @@ impl Format {
             Self::Json => Ok(json::document(&conclude(rows), &json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
             Self::Markdown => Ok(markdown::encode(rows, &conclude(rows)).into_bytes()),
-            Self::Bencher => Ok(bencher::encode(rows)?),
-            Self::GithubActionBenchmark => Ok(benchmark_action::encode(rows)?),
-            Self::Lava => Ok(lava::encode(rows).into_bytes()),
+            Self::Bencher => Ok(figures::bencher(rows)?),
+            Self::GithubActionBenchmark => Ok(figures::github_action_benchmark(rows)?),
+            Self::Lava => Ok(figures::lava(rows).into_bytes()),
         }
     }
 
