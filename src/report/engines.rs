@@ -46,12 +46,4 @@ mod tests {
         }
         assert_eq!(group(&row("another")), None);
     }
-
-    #[test]
-    fn the_order_is_that_of_the_registry() {
-        let mut rows = ["zebra", "tokio", "std"].map(row);
-        rows.sort_by_cached_key(order);
-        let names = rows.each_ref().map(|row| row.sender.as_str());
-        assert_eq!(names, ["std", "tokio", "zebra"]);
-    }
 }

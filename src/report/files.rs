@@ -33,7 +33,7 @@ pub(super) fn name(file: &Results, files: &[Results]) -> String {
 pub(super) fn about(file: &Results, files: &[Results]) -> Markup {
     let cases = counted(grouped(file.rows.len() as i128), "case");
     html! {
-        p { (name(file, files)) ": " (cases) ". " (begun(&file.run, &circumstances(&file.rows))) }
+        p { (name(file, files)) ": " (cases) ". " (begun(&file.run, &circumstances(&file.rows, true))) }
         (command(&file.run))
     }
 }

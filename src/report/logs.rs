@@ -34,23 +34,13 @@ impl ExperimentResults {
         }
     }
 
-    /// Returns the id of the n-th log's section.
-    pub(super) fn id(&self, n: usize) -> String {
+    /// Returns the beginning of the id of the section, and its heading.
+    pub(super) fn title(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Search(_) => format!("search-{n}"),
-            Self::Sides(_) => format!("ab-{n}"),
-            Self::Soak(_) => format!("soak-{n}"),
-            Self::Listen(_) => format!("listen-{n}"),
-        }
-    }
-
-    /// Returns the heading of the section.
-    pub(super) fn title(&self) -> &'static str {
-        match self {
-            Self::Search(record) => searches::title(record),
-            Self::Sides(_) => "Did this change help",
-            Self::Soak(_) => "Was the path always there",
-            Self::Listen(_) => "What came in",
+            Self::Search(record) => ("search", searches::title(record)),
+            Self::Sides(_) => ("ab", "Did this change help"),
+            Self::Soak(_) => ("soak", "Was the path always there"),
+            Self::Listen(_) => ("listen", "What came in"),
         }
     }
 

@@ -109,7 +109,10 @@ fn sections(
         })),
     }
     let logs = others.iter().enumerate();
-    sections.extend(logs.map(|(n, log)| Section::new(log.id(n), log.title(), log.found())));
+    sections.extend(logs.map(|(n, log)| {
+        let (id, heading) = log.title();
+        Section::new(format!("{id}-{n}"), heading, log.found())
+    }));
     sections
 }
 

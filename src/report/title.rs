@@ -7,7 +7,7 @@ use crate::results::row::Row;
 
 /// Returns the title of a page without sweeps: each distinct question and machine once.
 pub(super) fn title_of(others: &[ExperimentResults]) -> String {
-    let titles = once_each(others.iter().map(ExperimentResults::title));
+    let titles = once_each(others.iter().map(|log| log.title().1));
     let machines = once_each(others.iter().map(ExperimentResults::machine));
     format!("{}: UDP on {}", titles.join(", "), machines.join(", "))
 }

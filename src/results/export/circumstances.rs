@@ -2,36 +2,37 @@
 
 use crate::results::row::Row;
 
-/// Display name of a fact, and the column that holds it.
-type Fact = (&'static str, fn(&Row) -> &str);
+/// Display name of a fact, whether it is one of the few of a Markdown line, and the column that holds it.
+type Fact = (&'static str, bool, fn(&Row) -> &str);
 
 const FACTS: [Fact; 15] = [
-    ("board", |row| &row.board),
-    ("model", |row| &row.model),
-    ("SoC", |row| &row.soc),
-    ("CPU", |row| &row.cpu_model),
-    ("architecture", |row| &row.machine),
-    ("emulated or virtualised by", |row| &row.virtualization),
-    ("kernel", |row| &row.kernel),
-    ("preemption", |row| &row.preemption),
-    ("governor", |row| &row.governor),
-    ("other host's board", |row| &row.remote_board),
-    ("other host's model", |row| &row.remote_model),
-    ("other host's CPU", |row| &row.remote_cpu_model),
-    ("other host's architecture", |row| &row.remote_machine),
-    ("other host's kernel", |row| &row.remote_kernel),
-    ("other host's governor", |row| &row.remote_governor),
+    ("board", true, |row| &row.board),
+    ("model", true, |row| &row.model),
+    ("SoC", false, |row| &row.soc),
+    ("CPU", true, |row| &row.cpu_model),
+    ("architecture", false, |row| &row.machine),
+    ("virtualised by", true, |row| &row.virtualization),
+    ("kernel", true, |row| &row.kernel),
+    ("preemption", false, |row| &row.preemption),
+    ("governor", true, |row| &row.governor),
+    ("other host's board", true, |row| &row.remote_board),
+    ("other host's model", true, |row| &row.remote_model),
+    ("other host's CPU", true, |row| &row.remote_cpu_model),
+    ("other host's architecture", false, |row| {
+        &row.remote_machine
+    }),
+    ("other host's kernel", true, |row| &row.remote_kernel),
+    ("other host's governor", true, |row| &row.remote_governor),
 ];
 
-/// Returns the known facts with their names. Where rows differ, a fact lists each of their values.
-pub(crate) fn circumstances(rows: &[Row]) -> String {
-    let facts = FACTS.map(
-        |(name, column)| match distinct(rows, column).join(" and ") {
-            unknown if unknown.is_empty() => unknown,
-            known => format!("{name} {known}"),
-        },
-    );
-    let known = facts.into_iter().filter(|fact| !fact.is_empty());
+/// Returns the known facts with their names: all, or a few. Where rows differ, a fact lists each of their values.
+pub(crate) fn circumstances(rows: &[Row], all: bool) -> String {
+    let facts = FACTS
+        .into_iter()
+        .filter(|(_, is_of_few, _)| all || *is_of_few);
+    let facts = facts.map(|(name, _, column)| (name, distinct(rows, column)));
+    let known = facts.filter(|(_, values)| !values.is_empty());
+    let known = known.map(|(name, values)| format!("{name} {}", values.join(" and ")));
     known.collect::<Vec<String>>().join(", ")
 }
 

@@ -72,7 +72,10 @@ fn measured_by(rows: &[Row]) -> String {
     // RFC 3339 times in UTC sort in time order.
     let started = distinct(rows, |row| &row.started_at).into_iter().min();
     let started = started.map_or_else(String::new, |time| format!(", started at {time}"));
-    let facts = format!("udpbench {version}, {}{started}", circumstances(rows));
+    let facts = format!(
+        "udpbench {version}, {}{started}",
+        circumstances(rows, false)
+    );
     format!("Measured by {}.\n", escaped(&facts))
 }
 

@@ -424,10 +424,10 @@ columns! { |it|
             it.fairness.as_ref().and_then(Fairness::jains_index);
         /// Datagrams per second over the slowest flow.
         slowest_flow_pps: Option<f64>, "1/s", Case, Flows, "no `flows`" =>
-            it.fairness.as_ref().and_then(Fairness::slowest_pps).filter(|_| it.speaks);
+            it.fairness.as_ref().and_then(|all| all.range_pps()[0]).filter(|_| it.speaks);
         /// Datagrams per second over the fastest flow.
         fastest_flow_pps: Option<f64>, "1/s", Case, Flows, "no `flows`" =>
-            it.fairness.as_ref().and_then(Fairness::fastest_pps).filter(|_| it.speaks);
+            it.fairness.as_ref().and_then(|all| all.range_pps()[1]).filter(|_| it.speaks);
         /// Flows over which nothing came.
         starved_flows: Option<usize>, "", Case, Flows, "no `flows`" => it.fairness.as_ref().map(Fairness::starved);
         /// SO_RCVBUF, read back: the smallest of all sockets that receive.
@@ -544,7 +544,10 @@ cells! {
     Decimals: f64;
     WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Tos, Train,
         Workers;
-    Text: Arrivals, BusyPoll, Case, Checksum, Cmsg, Connection, Direction, Duplex, Ip, LoopbackTrains, Mlock, Sched,
-        ServerModel,
-        ServiceTime, SharingKind, Spread, Status, ThinkTime, Transport, Wait, Workload;
+    Text: Arrivals, BusyPoll, Case, Checksum, Cmsg, Connection, Direction, Duplex, Ip, LoopbackTrains, Mlock, NicText,
+        Option<Placement>, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status, ThinkTime, Throttled, Transport,
+        Wait, Workload;
+    // Whoever shows a sentence escapes its text.
+    Sentence: Reason;
+    Sentences: Vec<Warning>;
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::host::facts::{Interface, InterfaceKind};
+use crate::term::escape;
 
 /// Network interface of a row, in words. Empty: all threads are on one host.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,7 +20,7 @@ impl NicText {
     pub(crate) fn of(interface: &Interface) -> Self {
         let is_veth = interface.kind == InterfaceKind::Veth;
         Self {
-            text: format!("{}: {interface}", interface.name),
+            text: escape::line(&format!("{}: {interface}", interface.name)).into_owned(),
             is_veth,
             speed_mbps: interface.speed_mbps.filter(|_| !is_veth),
         }

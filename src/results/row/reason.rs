@@ -99,18 +99,7 @@ impl Failure {
 
     /// Returns whether threads that other programs kept from running may be why the case failed.
     pub(crate) fn may_be_starved(&self) -> bool {
-        match self {
-            Self::Starved { .. }
-            | Self::NothingDue { .. }
-            | Self::NothingSent { .. }
-            | Self::NothingInWindows { .. }
-            | Self::NothingReceived { .. }
-            | Self::NoAnswer { .. } => true,
-            Self::CountsDiffer { .. }
-            | Self::SettingChanged { .. }
-            | Self::SettingFailed { .. }
-            | Self::Told { .. } => false,
-        }
+        !self.is_of_setting() && !matches!(self, Self::CountsDiffer { .. } | Self::Told { .. })
     }
 }
 
