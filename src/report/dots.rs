@@ -13,7 +13,7 @@ use super::panels::{Facet, panels};
 use super::{engines, number};
 use crate::data::Connection;
 use crate::results::row::{Interval, Row, Status};
-use crate::term::digits::IntervalWidth;
+use crate::term::digits::{interval_text, signed};
 use crate::verdict::quality::LOSSY_PCT;
 use crate::verdict::rank::Technique;
 
@@ -206,10 +206,7 @@ fn with_reach(estimate: Interval) -> (String, String) {
     };
     // That of std to itself has no width.
     let ends = interval(estimate).filter(|(low, high)| low < high);
-    let width = ends.and_then(|(low, high)| IntervalWidth::new(value, low, high));
-    let reach = width.map(|width| match width {
-        IntervalWidth::Half(_) => format!("±{width} %"),
-        IntervalWidth::Sides(..) => format!("{width} %"),
-    });
+    let reach = ends.and_then(|(low, high)| interval_text(value, low, high));
+    let reach = reach.map(|reach| format!("{} %", signed(&reach, "±")));
     (number::plain(value), reach.unwrap_or_default())
 }

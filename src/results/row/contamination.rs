@@ -58,14 +58,9 @@ impl<'a> Windows<'a> {
             .count()
     }
 
-    /// Returns the estimates from all windows.
-    pub(super) fn speeds(&self) -> Speeds {
-        self.speeds_if(|_| true)
-    }
-
     /// Returns the estimates from the windows and pairs that `counts` accepts. Its argument is whether a window or a
     /// pair is disturbed.
-    fn speeds_if(&self, counts: impl Fn(bool) -> bool) -> Speeds {
+    pub(super) fn speeds_if(&self, counts: impl Fn(bool) -> bool) -> Speeds {
         Speeds::of(&counted(&self.all, &counts), &counted(&self.pairs, &counts))
     }
 

@@ -56,11 +56,7 @@ impl<'a> Computed<'a> {
         let (status, reason) = status::status(input);
         let speaks = status == Status::Ok || status == Status::Interrupted;
         let windows = Windows::new(samples, input.reference, environment);
-        let speeds = if speaks {
-            windows.speeds()
-        } else {
-            Speeds::of(&[], &[])
-        };
+        let speeds = windows.speeds_if(|_| speaks);
         let is_overloaded = doubts::overload(case, samples).is_some();
         let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
         let accounting = (!samples.is_empty()).then(|| derived::total_accounting(samples));

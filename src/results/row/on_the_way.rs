@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::counters_by_name::{paths, summed};
 use super::{CaseWarning, RowInput, derived, radio};
-use crate::data::{CLOSED_PORTS, Sample, Shared};
+use crate::data::{CLOSED_PORTS, Sample};
 use crate::host::check::cause;
 use crate::sys::loss_places::by_name;
 use crate::sys::nic::{Way, way};
@@ -59,14 +59,9 @@ fn losses_of_others(samples: &[Sample]) -> Vec<CaseWarning> {
     let paths = samples.iter().flat_map(|sample| &sample.paths);
     // Such a counter may count a train of any length as one drop.
     for path in paths.filter(|path| !path.drops_may_be_trains) {
-        for Shared {
-            place,
-            counted,
-            taken,
-        } in path.shared_counters()
-        {
-            let sums = places.entry(place).or_default();
-            *sums = (sums.0 + counted, sums.1 + taken);
+        for shared in path.shared_counters() {
+            let sums = places.entry(shared.place).or_default();
+            *sums = (sums.0 + shared.counted, sums.1 + shared.taken);
         }
     }
     let mut warnings = Vec::new();
