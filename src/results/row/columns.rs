@@ -184,7 +184,7 @@ columns! { |it|
             it.gaps.as_ref().and_then(Gaps::longest_us);
         /// Source of the gaps: `kernel` (transmit time stamps) or `calls` (ends of the sending calls).
         gap_source: String, "", Window, Never, "no `--rate`, `rr`" =>
-            it.gaps.as_ref().map_or("", Gaps::source).to_owned();
+            it.gaps.as_ref().map_or("", |all| all.source).to_owned();
     }
 
     "Round trips" {

@@ -183,7 +183,8 @@ fn cpu_ns_per(
     (threads().count() > 0 && packets > 0).then(|| cpu_ns as f64 / packets as f64)
 }
 
-fn has(sample: &Sample, side: Side) -> bool {
+/// Returns whether a window has threads of this side.
+pub(super) fn has(sample: &Sample, side: Side) -> bool {
     sample.threads.iter().any(|thread| thread.side == side)
 }
 

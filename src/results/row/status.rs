@@ -37,10 +37,7 @@ pub(super) fn status(input: &RowInput) -> (Status, Reason) {
 /// Returns the fault of a run, if it has one.
 fn failure(input: &RowInput) -> Option<Failure> {
     // Look at each window: over several windows, missing and unexpected datagrams could cancel.
-    let unaccounted = input
-        .samples
-        .iter()
-        .map(|sample| sample.account().unaccounted);
+    let unaccounted = input.samples.iter().map(|it| it.account().unaccounted);
     let faults: Vec<i64> = unaccounted.filter(|&count| count != 0).collect();
     if !faults.is_empty() {
         return Some(Failure::CountsDiffer {
@@ -61,11 +58,8 @@ fn failure(input: &RowInput) -> Option<Failure> {
 
 /// Returns the datagrams found in the queues after the receivers had ended.
 fn unread(input: &RowInput) -> u64 {
-    input
-        .samples
-        .iter()
-        .map(|sample| sample.accounting.unread)
-        .sum()
+    let unread = input.samples.iter().map(|it| it.accounting.unread);
+    unread.sum()
 }
 
 /// Returns whether unread datagrams may have arrived late. A path that delays datagrams can deliver them after the
