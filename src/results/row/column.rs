@@ -59,51 +59,87 @@ pub enum Holds {
     Decimals,
 }
 
+/// An estimate with the lower and the upper bound of its interval, as far as they are known.
+pub type Interval = [Option<f64>; 3];
+
 /// Declares the columns: the fields of [`Row`], and [`Column::ALL`], which describes them. An entry is a sentence,
 /// then name and type, unit, period, the runs whose CSV has it, the conditions under which it is empty, and its value.
+/// With an estimate, the bounds of its interval are declared, too.
 macro_rules! columns {
     (|$it:ident| $($section:literal { $(
         $(#[doc = $doc:literal])+
         $(#[serde($($serde:tt)+)])?
-        $name:ident: $type:ty, $unit:literal, $over:ident, $short:ident, $empty:literal => $value:expr;
+        $name:ident: $type:ty, $unit:literal, $over:ident, $short:ident, $empty:literal => $value:expr
+        $(, $places:literal in $get:ident($low:ident, $high:ident), $rarer:ident, $emptier:literal)?;
     )+ })+) => {
         /// One row of the results. The names have the units. Values that could not be measured are empty, never 0.
         #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-        pub struct Row {
-            $($($(#[doc = $doc])+ $(#[serde($($serde)+)])? pub $name: $type,)+)+
-        }
+        pub struct Row {$($(
+            $(#[doc = $doc])+
+            $(#[serde($($serde)+)])?
+            pub $name: $type,
+            $(
+                #[doc = concat!("Lower bound of the interval of `", stringify!($name), "`.")]
+                pub $low: $type,
+                #[doc = concat!("Upper bound of the interval of `", stringify!($name), "`.")]
+                pub $high: $type,
+            )?
+        )+)+}
 
         impl Row {
             pub(super) fn of($it: &$crate::results::row::new::Computed) -> Self {
-                Self { $($($name: $value,)+)+ }
+                Self {$($(
+                    $name: columns!(@value $value $(, $places)?),
+                    $($low: low::<$places>($value), $high: high::<$places>($value),)?
+                )+)+}
             }
+
+            $($($(
+                #[doc = concat!("Returns `", stringify!($name), "` with its interval.")]
+                pub fn $get(&self) -> $crate::results::row::Interval {
+                    [self.$name, self.$low, self.$high]
+                }
+            )?)+)+
 
             /// Returns the row with line breaks and control characters escaped in every text: see
             /// [`escape`](crate::term::escape). For display; files have the original texts.
             #[must_use]
             pub fn escaped_for_terminal(&self) -> Self {
-                Self {
-                    $($($name: $crate::results::row::column::Cell::escaped(&self.$name),)+)+
-                }
+                Self {$($(
+                    $name: Cell::escaped(&self.$name),
+                    $($low: self.$low, $high: self.$high,)?
+                )+)+}
             }
         }
 
-        impl $crate::results::row::Column {
+        impl Column {
             /// Complete list of columns, in order.
             #[expect(clippy::large_stack_arrays, reason = "a constant is not on the stack")]
             pub const ALL: &'static [Self] = &[$($(
-                Self {
-                    name: stringify!($name),
-                    unit: $unit,
-                    doc: concat!($($doc),+),
-                    section: $section,
-                    over: $crate::results::row::column::Over::$over,
-                    empty: $empty,
-                    holds: <$type as $crate::results::row::column::Cell>::HOLDS,
-                    may_be_null: <$type as $crate::results::row::column::Cell>::MAY_BE_NULL,
-                    short: $crate::results::row::Short::$short,
-                },
+                columns!(@column $name, concat!($($doc),+), $type, $section, $unit, $over, $short, $empty),
+                $(
+                    columns!(@column $low, concat!(" Lower bound of the interval of `", stringify!($name), "`."),
+                        $type, $section, $unit, $over, $rarer, $emptier),
+                    columns!(@column $high, concat!(" Upper bound of the interval of `", stringify!($name), "`."),
+                        $type, $section, $unit, $over, $rarer, $emptier),
+                )?
             )+)+];
+        }
+    };
+    (@value $value:expr) => { $value };
+    (@value $value:expr, $places:literal) => { middle::<$places>($value) };
+    (@column $name:ident, $doc:expr, $type:ty, $section:literal, $unit:literal, $over:ident, $short:ident,
+        $empty:literal) => {
+        Column {
+            name: stringify!($name),
+            unit: $unit,
+            doc: $doc,
+            section: $section,
+            over: Over::$over,
+            empty: $empty,
+            holds: <$type as Cell>::HOLDS,
+            may_be_null: <$type as Cell>::MAY_BE_NULL,
+            short: Short::$short,
         }
     };
 }

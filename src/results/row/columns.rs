@@ -1,7 +1,7 @@
 //! The columns of the results: the one place where a column is named, explained and computed, from what `new.rs`
 //! collects. The header of a CSV, docs/COLUMNS.md and docs/rows.schema.json follow from here. A new column is an entry.
 
-use super::column::{Cell, Holds, cells, columns};
+use super::column::{Cell, Column, Holds, Over, cells, columns};
 use super::derived::{self, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::environment::{self, known};
 use super::fairness::Fairness;
@@ -9,7 +9,7 @@ use super::pacing::{self, Gaps};
 use super::rounding::{decimals, milliseconds};
 use super::sensor_readings::celsius;
 use super::{
-    NicText, Reason, Status, Throttled, Warning, busy_polled, counters_by_name, joined,
+    NicText, Reason, Short, Status, Throttled, Warning, busy_polled, counters_by_name, joined,
     round_trips, sensor_readings, status,
 };
 use crate::data::{
@@ -21,6 +21,7 @@ use crate::data::{
 use crate::host::placement::Placement;
 
 // A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty => its value.
+// An estimate goes on: decimals, method of Row for it and its bounds, their names, and when CSVs have them and they are empty.
 columns! { |it|
     "What people plot" {
         /// Engine as tables name it, such as `gso>gro` or `mmsg/32`.
@@ -38,38 +39,20 @@ columns! { |it|
         /// `v4` (127.0.0.1) or `v6` (::1); see `address`.
         ip: Ip, "", Plan, Always, "never" => it.case.ip;
         /// Payload received per second; 1 Mb is 10^6 bits.
-        received_mbps: Option<f64>, "Mb/s", Window, Flood, "no speed" => middle::<3>(it.speeds.received_mbps);
-        /// Lower bound of the interval of `received_mbps`.
-        received_mbps_low: Option<f64>, "Mb/s", Window, Flood, "no speed, 1 window" =>
-            low::<3>(it.speeds.received_mbps);
-        /// Upper bound of the interval of `received_mbps`.
-        received_mbps_high: Option<f64>, "Mb/s", Window, Flood, "no speed, 1 window" =>
-            high::<3>(it.speeds.received_mbps);
+        received_mbps: Option<f64>, "Mb/s", Window, Flood, "no speed" => it.speeds.received_mbps,
+            3 in mbps(received_mbps_low, received_mbps_high), Flood, "no speed, 1 window";
         /// Datagrams received per second.
-        received_pps: Option<f64>, "1/s", Window, Always, "no speed" => middle::<0>(it.speeds.received_pps);
-        /// Lower bound of the interval of `received_pps`.
-        received_pps_low: Option<f64>, "1/s", Window, Always, "no speed, 1 window" =>
-            low::<0>(it.speeds.received_pps);
-        /// Upper bound of the interval of `received_pps`.
-        received_pps_high: Option<f64>, "1/s", Window, Always, "no speed, 1 window" =>
-            high::<0>(it.speeds.received_pps);
+        received_pps: Option<f64>, "1/s", Window, Always, "no speed" => it.speeds.received_pps,
+            0 in pps(received_pps_low, received_pps_high), Always, "no speed, 1 window";
         /// Share of the datagrams sent that were not received.
         loss_pct: Option<f64>, "%", Drain, Always, "no window, none sent" =>
             it.accounting.and_then(derived::loss_pct);
         /// CPU time of all bench threads per datagram received.
-        cpu_ns_per_packet: Option<f64>, "ns", Window, Cpu, "no speed" => middle::<1>(it.speeds.cpu_ns_per_packet);
-        /// Lower bound of the interval of `cpu_ns_per_packet`.
-        cpu_ns_per_packet_low: Option<f64>, "ns", Window, Cpu, "no speed, 1 window" =>
-            low::<1>(it.speeds.cpu_ns_per_packet);
-        /// Upper bound of the interval of `cpu_ns_per_packet`.
-        cpu_ns_per_packet_high: Option<f64>, "ns", Window, Cpu, "no speed, 1 window" =>
-            high::<1>(it.speeds.cpu_ns_per_packet);
+        cpu_ns_per_packet: Option<f64>, "ns", Window, Cpu, "no speed" => it.speeds.cpu_ns_per_packet,
+            1 in cpu_ns(cpu_ns_per_packet_low, cpu_ns_per_packet_high), Cpu, "no speed, 1 window";
         /// `received_pps` over that of the reference in the same round.
-        ratio_to_std: Option<f64>, "", Window, Ratio, "no speed, no reference" => middle::<4>(it.ratio);
-        /// Lower bound of the interval of `ratio_to_std`.
-        ratio_to_std_low: Option<f64>, "", Window, Ratio, "no speed, no reference, 1 pair" => low::<4>(it.ratio);
-        /// Upper bound of the interval of `ratio_to_std`.
-        ratio_to_std_high: Option<f64>, "", Window, Ratio, "no speed, no reference, 1 pair" => high::<4>(it.ratio);
+        ratio_to_std: Option<f64>, "", Window, Ratio, "no speed, no reference" => it.ratio,
+            4 in to_std(ratio_to_std_low, ratio_to_std_high), Ratio, "no speed, no reference, 1 pair";
         /// `ok`, `skipped`, `failed` or `interrupted`.
         status: Status, "", Case, Always, "never" => it.status;
         /// Why `status` is not `ok`.
@@ -189,29 +172,14 @@ columns! { |it|
 
     "Round trips" {
         /// Median round trip.
-        rtt_p50_us: Option<f64>, "us", Window, Rr, "fewer than 20 requests, too many unanswered" =>
-            middle::<3>(it.rtt[0]);
-        /// Lower bound of the interval of `rtt_p50_us`.
-        rtt_p50_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window" => low::<3>(it.rtt[0]);
-        /// Upper bound of the interval of `rtt_p50_us`.
-        rtt_p50_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window; the upper one, if it may be unanswered" =>
-            high::<3>(it.rtt[0]);
+        rtt_p50_us: Option<f64>, "us", Window, Rr, "fewer than 20 requests, too many unanswered" => it.rtt[0],
+            3 in p50_us(rtt_p50_us_low, rtt_p50_us_high), Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
         /// 90th percentile of the round trips.
-        rtt_p90_us: Option<f64>, "us", Window, Rr, "fewer than 100 requests, too many unanswered" =>
-            middle::<3>(it.rtt[1]);
-        /// Lower bound of the interval of `rtt_p90_us`.
-        rtt_p90_us_low: Option<f64>, "us", Window, Never, "as its estimate, 1 window" => low::<3>(it.rtt[1]);
-        /// Upper bound of the interval of `rtt_p90_us`.
-        rtt_p90_us_high: Option<f64>, "us", Window, Never, "as its estimate, 1 window; the upper one, if it may be unanswered" =>
-            high::<3>(it.rtt[1]);
+        rtt_p90_us: Option<f64>, "us", Window, Rr, "fewer than 100 requests, too many unanswered" => it.rtt[1],
+            3 in p90_us(rtt_p90_us_low, rtt_p90_us_high), Never, "as its estimate, 1 window; the upper one, if it may be unanswered";
         /// 99th percentile of the round trips.
-        rtt_p99_us: Option<f64>, "us", Window, Rr, "fewer than 1,000 requests, too many unanswered" =>
-            middle::<3>(it.rtt[2]);
-        /// Lower bound of the interval of `rtt_p99_us`.
-        rtt_p99_us_low: Option<f64>, "us", Window, Rr, "as its estimate, 1 window" => low::<3>(it.rtt[2]);
-        /// Upper bound of the interval of `rtt_p99_us`.
-        rtt_p99_us_high: Option<f64>, "us", Window, Rr, "as its estimate, 1 window; the upper one, if it may be unanswered" =>
-            high::<3>(it.rtt[2]);
+        rtt_p99_us: Option<f64>, "us", Window, Rr, "fewer than 1,000 requests, too many unanswered" => it.rtt[2],
+            3 in p99_us(rtt_p99_us_low, rtt_p99_us_high), Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
         /// 99.9th percentile of the round trips.
         rtt_p999_us: Option<f64>, "us", Window, Rr, "fewer than 10,000 requests, too many unanswered, slower ones in fewer than 5 windows" =>
             middle::<3>(it.rtt[3]);
@@ -325,48 +293,28 @@ columns! { |it|
 
     "Power and energy" {
         /// Power of this host in the windows, by `power_meter`.
-        power_w: Option<f64>, "W", Window, Power, "no meter" => middle::<4>(it.energy.power_w);
-        /// Lower bound of the interval of `power_w`.
-        power_w_low: Option<f64>, "W", Window, Never, "no meter, 1 window" => low::<4>(it.energy.power_w);
-        /// Upper bound of the interval of `power_w`.
-        power_w_high: Option<f64>, "W", Window, Never, "no meter, 1 window" => high::<4>(it.energy.power_w);
+        power_w: Option<f64>, "W", Window, Power, "no meter" => it.energy.power_w,
+            4 in power_w(power_w_low, power_w_high), Never, "no meter, 1 window";
         /// Power of this host without traffic: mean of measurements before the first and after the last window.
         idle_power_w: Option<f64>, "W", Case, Power, "no meter, `ab`, searches" =>
             it.energy.idle_w.map(decimals::<4>);
-        /// `power_w` less `idle_power_w`, over `received_pps`.
-        energy_nj_per_packet: Option<f64>, "nJ", Window, Power, "as `idle_power_w`, no speed" =>
-            middle::<1>(it.energy.nj_per_packet);
-        /// Lower bound of the interval of `energy_nj_per_packet`, which has the error and the drift of `idle_power_w`.
-        energy_nj_per_packet_low: Option<f64>, "nJ", Window, Power, "as `energy_nj_per_packet`, 1 window" =>
-            low::<1>(it.energy.nj_per_packet);
-        /// Upper bound of the interval of `energy_nj_per_packet`.
-        energy_nj_per_packet_high: Option<f64>, "nJ", Window, Power, "as `energy_nj_per_packet`, 1 window" =>
-            high::<1>(it.energy.nj_per_packet);
+        /// `power_w` less `idle_power_w`, over `received_pps`. The interval has the error and the drift of `idle_power_w`.
+        energy_nj_per_packet: Option<f64>, "nJ", Window, Power, "as `idle_power_w`, no speed" => it.energy.nj_per_packet,
+            1 in energy_nj(energy_nj_per_packet_low, energy_nj_per_packet_high), Power, "as `energy_nj_per_packet`, 1 window";
         /// Sensor that the power is from, such as `VDD_IN (ina3221)`, or `--power-command`.
         power_meter: String, "", Start, Never, "no meter" => it.input.meter.clone().unwrap_or_default();
     }
 
     "Against the reference" {
         /// `cpu_ns_per_packet` over that of the reference in the same round.
-        cpu_ratio_to_std: Option<f64>, "", Window, CpuRatio, "no speed, no reference" =>
-            middle::<4>(it.speeds.cpu_ratio);
-        /// Lower bound of the interval of `cpu_ratio_to_std`.
-        cpu_ratio_to_std_low: Option<f64>, "", Window, CpuRatio, "no speed, no reference, 1 pair" =>
-            low::<4>(it.speeds.cpu_ratio);
-        /// Upper bound of the interval of `cpu_ratio_to_std`.
-        cpu_ratio_to_std_high: Option<f64>, "", Window, CpuRatio, "no speed, no reference, 1 pair" =>
-            high::<4>(it.speeds.cpu_ratio);
+        cpu_ratio_to_std: Option<f64>, "", Window, CpuRatio, "no speed, no reference" => it.speeds.cpu_ratio,
+            4 in cpu_to_std(cpu_ratio_to_std_low, cpu_ratio_to_std_high), CpuRatio, "no speed, no reference, 1 pair";
     }
 
     "How good the numbers are" {
         /// Datagrams received in both directions (`bidir`) over those in one, in the same round.
-        ratio_to_half: Option<f64>, "", Case, Bidir, "not `full`, no windows of `half`" => middle::<4>(it.to_half);
-        /// Lower bound of the interval of `ratio_to_half`.
-        ratio_to_half_low: Option<f64>, "", Case, Bidir, "not `full`, no windows of `half`, too few rounds" =>
-            low::<4>(it.to_half);
-        /// Upper bound of the interval of `ratio_to_half`.
-        ratio_to_half_high: Option<f64>, "", Case, Bidir, "not `full`, no windows of `half`, too few rounds" =>
-            high::<4>(it.to_half);
+        ratio_to_half: Option<f64>, "", Case, Bidir, "not `full`, no windows of `half`" => it.to_half,
+            4 in to_half(ratio_to_half_low, ratio_to_half_high), Bidir, "not `full`, no windows of `half`, too few rounds";
         /// Confidence level of the intervals of rates, such as 96.9 with 6 windows.
         interval_pct: Option<f64>, "%", Window, Never, "no speed, 1 window" => it.speeds.interval_pct;
         /// Standard deviation of the windows' `received_pps` over their mean.
