@@ -85,9 +85,8 @@ pub(super) fn github_action_benchmark(rows: &[Row]) -> Result<Vec<u8>, Error> {
     };
     let of_row = |row: &Row| {
         let case = row.case.key();
-        figures(row)
-            .into_iter()
-            .map(move |figure| entry(&case, figure))
+        let figures = figures(row).into_iter();
+        figures.map(move |figure| entry(&case, figure))
     };
     let entries: Vec<Value> = rows.iter().flat_map(of_row).collect();
     pretty(&entries.into())

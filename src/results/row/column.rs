@@ -66,7 +66,7 @@ pub type Interval = [Option<f64>; 3];
 /// then name and type, unit, period, the runs whose CSV has it, the conditions under which it is empty, and its value.
 /// With an estimate, the bounds of its interval are declared, too.
 macro_rules! columns {
-    (|$it:ident| $($section:literal { $(
+    (|$it:ident: &$computed:ty| $($section:literal { $(
         $(#[doc = $doc:literal])+
         $(#[serde($($serde:tt)+)])?
         $name:ident: $type:ty, $unit:literal, $over:ident, $short:ident, $empty:literal => $value:expr
@@ -87,7 +87,7 @@ macro_rules! columns {
         )+)+}
 
         impl Row {
-            pub(super) fn of($it: &$crate::results::row::new::Computed) -> Self {
+            pub(super) fn of($it: &$computed) -> Self {
                 Self {$($(
                     $name: columns!(@value $value $(, $places)?),
                     $($low: low::<$places>($value), $high: high::<$places>($value),)?

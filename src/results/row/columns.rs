@@ -1,7 +1,8 @@
-//! The columns of the results: the one place where a column is named, explained and computed, from what `new.rs`
-//! collects. The header of a CSV, docs/COLUMNS.md and docs/rows.schema.json follow from here. A new column is an entry.
+//! The columns of the results: the one place where a column is named, explained and computed, from what
+//! `computed.rs` collects. The header of a CSV, docs/COLUMNS.md and docs/rows.schema.json follow from here. A new column is an entry.
 
 use super::column::{Cell, Column, Holds, Over, cells, columns};
+use super::computed::Computed;
 use super::derived::{self, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::environment::{self, known};
 use super::fairness::Fairness;
@@ -10,7 +11,7 @@ use super::rounding::{decimals, milliseconds};
 use super::sensor_readings::celsius;
 use super::{
     NicText, Reason, Short, Status, Throttled, Warning, busy_polled, counters_by_name, joined,
-    round_trips, sensor_readings, status,
+    of_case, round_trips, sensor_readings, status,
 };
 use crate::data::{
     Arrivals, Batch, Buffer, BusyPoll, Case, Checksum, Cmsg, Connection, Destination, Direction,
@@ -22,7 +23,7 @@ use crate::host::placement::Placement;
 
 // A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty => its value.
 // An estimate goes on: decimals, method of Row for it and its bounds, their names, and when CSVs have them and they are empty.
-columns! { |it|
+columns! { |it: &Computed|
     "What people plot" {
         /// Engine as tables name it, such as `gso>gro` or `mmsg/32`.
         engine: String, "", Plan, Always, "never" => it.case.label();
@@ -60,7 +61,7 @@ columns! { |it|
         reason: Reason, "", Case, Always, "if `ok`" => it.reason.clone();
         /// What may mislead about the row; several are joined with `; `.
         #[serde(serialize_with = "joined::serialize")]
-        warnings: Vec<Warning>, "", Case, Always, "none" => status::warnings(it);
+        warnings: Vec<Warning>, "", Case, Always, "none" => of_case::warnings(it);
         /// Key that matches rows of two runs, such as `std:std/2t/300B/connected/v4`; the sender comes first.
         #[serde(serialize_with = "joined::key")]
         case: Case, "", Plan, Always, "never" => *it.case;

@@ -1,10 +1,11 @@
 //! Rows of the results. Raw counters become readable numbers here and nowhere else.
 //!
-//! `columns.rs` defines the columns, `new.rs` collects what they are computed from.
+//! `columns.rs` defines the columns, `computed.rs` collects what they are computed from.
 
 mod busy_polled;
 pub(crate) mod column;
 mod columns;
+mod computed;
 mod contamination;
 mod counters_by_name;
 mod derived;
@@ -21,6 +22,7 @@ mod load;
 mod machine;
 mod new;
 mod nic_text;
+mod of_case;
 mod on_the_way;
 mod outcome;
 pub(crate) mod pacing;
