@@ -95,7 +95,9 @@ impl CommandLine<'_> {
             // Standard output is no file of its own.
             if keeps || is_kept("") && value.is_some_and(|value| value == "-") {
                 keep(word);
-                value.into_iter().for_each(|value| keep(value));
+                if let Some(value) = value {
+                    keep(value);
+                }
             }
         }
         let changed = changes.iter();

@@ -13,7 +13,7 @@ pub fn decode<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, UsageError> {
     let bytes = bytes.strip_prefix(MARK).unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
         let (good, bad) = bytes.split_at(error.valid_up_to());
-        let line = good.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let line = good.split(|&byte| byte == b'\n').count();
         let problem = format!(
             "the byte 0x{:02X} is not UTF-8: save the file as UTF-8",
             bad[0]
