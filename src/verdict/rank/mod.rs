@@ -47,7 +47,6 @@ pub(super) use self::other_options::{OptionOfCase, options_of_case};
 pub use self::row_group::{Asked, RowGroup};
 pub use self::shared_cpus::SharedCpus;
 use self::technique::Pair;
-#[cfg(feature = "report")]
 pub(crate) use self::technique::Technique;
 pub(super) use self::technique::{has_program, options as engine_options};
 use crate::data::Case;
