@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::changes::{self, legend_of, what};
 use super::{files, summary};
+use crate::results::export::circumstances::once_each;
 use crate::results::files::Results;
 use crate::verdict::compare::table::RELATIVE;
 use crate::verdict::compare::{Comparison, compare, footnotes};
@@ -103,11 +104,5 @@ fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
 
 /// Returns the distinct remarks.
 fn remarks(comparisons: &[Comparison]) -> Vec<String> {
-    let mut distinct: Vec<String> = Vec::new();
-    for remark in comparisons.iter().flat_map(footnotes::lines) {
-        if !distinct.contains(&remark) {
-            distinct.push(remark);
-        }
-    }
-    distinct
+    once_each(comparisons.iter().flat_map(footnotes::lines))
 }

@@ -1,86 +1,52 @@
 //! Charts of throughput and CPU time: for each engine a dot with its interval on a logarithmic axis, which all charts
 //! of a panel share, beside its ratio to std. Engines are sorted by value within their technique. Losses are written
-//! beside the dots.
+//! beside the values.
 
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
 use super::cases::drawable;
-use super::chart::{Drawn, Look, Scale, Shape, Track, Tracks, key};
-use super::panels::{Facet, FacetLine, panels};
+use super::cases::line_label;
+use super::chart::{Drawn, Look, Scale, Track, Tracks, key};
+use super::panels::{Facet, panels};
 use super::{engines, number};
 use crate::data::Connection;
-use crate::results::row::{Row, Status};
-use crate::text::digits::IntervalWidth;
+use crate::results::row::{Interval, Row, Status};
+use crate::text::digits::{interval_text, signed};
 use crate::verdict::quality::LOSSY_PCT;
 use crate::verdict::rank::Technique;
 
-/// A value of rows, with the ends of its interval.
-pub(super) type Estimate = [Option<f64>; 3];
-
 /// Quantity of a chart.
 pub(super) struct Metric {
-    /// Id and heading of its section.
-    pub(super) id: &'static str,
-    pub(super) title: &'static str,
     /// Description of the drawing.
     about: &'static str,
     unit: &'static str,
-    value: fn(&Row) -> Estimate,
-    ratio: fn(&Row) -> Estimate,
+    value: fn(&Row) -> Interval,
+    ratio: fn(&Row) -> Interval,
     /// Sign of the order: the best engine has the largest product of this and its value.
     best: f64,
 }
 
-/// The charts in their order on the page.
-pub(super) const METRICS: [Metric; 2] = [
-    Metric {
-        id: "speed",
-        title: "Throughput",
-        about: "Thousand datagrams received per second (kpps), on a logarithmic axis. Further right is faster. A dot is the middle of the windows, its line the 95 % interval within \
-                this run. A hollow dot lost 1 % or more of what was sent: the loss is beside it.",
-        unit: "kpps",
-        value: |row| {
-            let values = [
-                row.received_pps,
-                row.received_pps_low,
-                row.received_pps_high,
-            ];
-            values.map(|pps| pps.map(|pps| pps / 1000.0))
-        },
-        ratio: |row| {
-            [
-                row.ratio_to_std,
-                row.ratio_to_std_low,
-                row.ratio_to_std_high,
-            ]
-        },
-        best: 1.0,
-    },
-    Metric {
-        id: "cpu",
-        title: "CPU time per datagram",
-        about: "CPU time of all threads per datagram received, in nanoseconds, drawn in the same way. Further left is cheaper. \
+/// Throughput.
+pub(super) const SPEED: Metric = Metric {
+    about: "Thousand datagrams received per second (kpps), on a logarithmic axis. Further right is faster. A dot is the middle of the windows, its line the 95 % interval within \
+                this run. A hollow dot lost 1 % or more of what was sent: the loss is beside its value.",
+    unit: "kpps",
+    value: |row| row.pps().map(|pps| pps.map(|pps| pps / 1000.0)),
+    ratio: Row::to_std,
+    best: 1.0,
+};
+
+/// CPU time per datagram.
+pub(super) const CPU: Metric = Metric {
+    about: "CPU time of all threads per datagram received, in nanoseconds, drawn in the same way. Further left is cheaper. \
                 Lost datagrams make the sender seem cheaper than it is.",
-        unit: "ns",
-        value: |row| {
-            [
-                row.cpu_ns_per_packet,
-                row.cpu_ns_per_packet_low,
-                row.cpu_ns_per_packet_high,
-            ]
-        },
-        ratio: |row| {
-            [
-                row.cpu_ratio_to_std,
-                row.cpu_ratio_to_std_low,
-                row.cpu_ratio_to_std_high,
-            ]
-        },
-        best: -1.0,
-    },
-];
+    unit: "ns",
+    value: Row::cpu_ns,
+    ratio: Row::cpu_to_std,
+    best: -1.0,
+};
 
 impl Metric {
     /// Draws the charts of all rows, by kind of sockets.
@@ -98,7 +64,7 @@ impl Metric {
             @for (sockets, facets) in &panels {
                 @if panels.len() > 1 { h4 { (sockets) } }
                 .facets {
-                    @let scale = scale(facets.iter().flat_map(|facet| &facet.lines).map(|line| (self.value)(line.row)));
+                    @let scale = scale(facets.iter().flat_map(|facet| &facet.rows).map(|row| (self.value)(row)));
                     @for facet in facets { (self.chart(facet, scale)) }
                 }
             }
@@ -107,64 +73,55 @@ impl Metric {
 
     fn chart(&self, facet: &Facet, scale: Scale) -> Markup {
         let std = facet
-            .lines
+            .rows
             .iter()
-            .find(|line| line.row.connection == Connection::Connected && line.row.label() == "std");
+            .find(|row| row.connection == Connection::Connected && row.label() == "std");
+        let columns = [self.unit, "times std"];
+        let std = std.and_then(|row| (self.value)(row)[0]);
         let tracks = Tracks {
-            columns: &[self.unit, "times std"],
-            caption: &facet.name,
-            scale,
-            reference: std
-                .and_then(|line| (self.value)(line.row)[0])
-                .and_then(drawable),
-            band: None,
+            reference: std.and_then(drawable),
+            ..Tracks::new(&columns, &facet.name, scale)
         };
         tracks.draw(&self.tracks(facet))
     }
 
     /// Returns the engines by technique, each below the technique's name, and the best first.
     fn tracks(&self, facet: &Facet) -> Vec<Track> {
-        let rank = |line: &&FacetLine| {
-            let value = (self.value)(line.row)[0].and_then(drawable);
+        let rank = |row: &Row| {
+            let value = (self.value)(row)[0].and_then(drawable);
             value.map_or(f64::NEG_INFINITY, |value| self.best * value)
         };
         let mut tracks = Vec::new();
         for technique in Technique::ALL {
-            let lines = facet.lines.iter();
-            let lines = lines.filter(|line| Technique::of(&line.row.case) == technique);
-            let mut lines: Vec<&FacetLine> = lines.collect();
-            lines.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
-            if !lines.is_empty() && facet.lines.len() > 1 {
+            let rows = facet.rows.iter();
+            let rows = rows.filter(|row| Technique::of(&row.case) == technique);
+            let mut rows: Vec<&Row> = rows.copied().collect();
+            rows.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
+            if !rows.is_empty() && facet.rows.len() > 1 {
                 tracks.push(heading(technique.name()));
             }
-            tracks.extend(lines.into_iter().map(|line| self.track(line)));
+            tracks.extend(rows.into_iter().map(|row| self.track(row)));
         }
         tracks
     }
 
-    fn track(&self, line: &FacetLine) -> Track {
-        let row = line.row;
+    fn track(&self, row: &Row) -> Track {
         let estimate = (self.value)(row);
         let loss_pct = row.loss_pct.and_then(drawable);
         let loss_pct = loss_pct.filter(|pct| *pct >= LOSSY_PCT);
         let look = Look {
             colour: engines::colour(engines::group(row)),
-            shape: Shape::Circle,
-            filled: loss_pct.is_none(),
+            sign: if loss_pct.is_none() { "●" } else { "○" },
         };
-        let mut drawn = dot(estimate, look);
-        if let (Some(pct), Some((low, high))) = (loss_pct, ends(estimate)) {
-            drawn.push(Drawn::Note {
-                at: estimate[0].unwrap_or(low),
-                low,
-                high,
-                text: format!("{pct:.0} % lost"),
-            });
+        let mut value = figure(estimate, row);
+        if let (Some(pct), Some(_)) = (loss_pct, ends(estimate)) {
+            let about = format!("{}, {pct:.0} % lost", value.1);
+            about.trim_start_matches(", ").clone_into(&mut value.1);
         }
         Track {
-            label: line.label.clone(),
-            drawn,
-            values: vec![figure(estimate, row), with_reach((self.ratio)(row))],
+            label: line_label(row),
+            drawn: dot(estimate, look),
+            values: vec![value, with_reach((self.ratio)(row))],
             ..Track::default()
         }
     }
@@ -181,12 +138,12 @@ fn heading(name: &str) -> Track {
 /// Returns the legend of colours.
 fn legend(panels: &[(String, Vec<Facet>)]) -> Markup {
     let facets = panels.iter().flat_map(|(_, facets)| facets);
-    let rows = facets.flat_map(|facet| &facet.lines).map(|line| line.row);
-    let named = rows.map(engines::group).map(|group| {
-        (
-            engines::colour(group),
-            group.map_or("other", |group| group.name()),
-        )
+    let groups = facets
+        .flat_map(|facet| &facet.rows)
+        .map(|row| engines::group(row));
+    let named = groups.map(|group| {
+        let name = group.map_or("other", |group| group.name());
+        (engines::colour(group), name)
     });
     let groups: BTreeSet<(u8, &str)> = named.collect();
     html! {
@@ -195,9 +152,9 @@ fn legend(panels: &[(String, Vec<Facet>)]) -> Markup {
 }
 
 /// Returns a logarithmic axis for all values. Intervals that are much wider than the values end at the edge.
-pub(super) fn scale(estimates: impl Iterator<Item = Estimate>) -> Scale {
+pub(super) fn scale(estimates: impl Iterator<Item = Interval>) -> Scale {
     const BEYOND: f64 = 1.5;
-    let estimates: Vec<Estimate> = estimates.collect();
+    let estimates: Vec<Interval> = estimates.collect();
     let values = || {
         let values = estimates.iter().filter_map(|[value, ..]| *value);
         values.filter_map(drawable).filter(|value| *value > 0.0)
@@ -211,7 +168,7 @@ pub(super) fn scale(estimates: impl Iterator<Item = Estimate>) -> Scale {
 }
 
 /// Returns the mark of a value with its interval.
-pub(super) fn dot(estimate: Estimate, look: Look) -> Vec<Drawn> {
+pub(super) fn dot(estimate: Interval, look: Look) -> Vec<Drawn> {
     let Some(at) = estimate[0].and_then(drawable) else {
         return Vec::new();
     };
@@ -221,18 +178,18 @@ pub(super) fn dot(estimate: Estimate, look: Look) -> Vec<Drawn> {
     interval.into_iter().chain([mark]).collect()
 }
 
-fn interval([_, low, high]: Estimate) -> Option<(f64, f64)> {
+fn interval([_, low, high]: Interval) -> Option<(f64, f64)> {
     low.zip(high).filter(|(low, high)| low <= high)
 }
 
 /// Returns the ends of the interval, or the value twice. `None`: no value that can be drawn.
-fn ends(estimate: Estimate) -> Option<(f64, f64)> {
+fn ends(estimate: Interval) -> Option<(f64, f64)> {
     let value = estimate[0].and_then(drawable)?;
     Some(interval(estimate).unwrap_or((value, value)))
 }
 
 /// Returns the value and the reach of its interval. Without a value, says why.
-pub(super) fn figure(estimate: Estimate, row: &Row) -> (String, String) {
+pub(super) fn figure(estimate: Interval, row: &Row) -> (String, String) {
     let (value, reach) = with_reach(estimate);
     let why = match row.status {
         Status::Ok if value.is_empty() => "not known".to_owned(),
@@ -243,16 +200,13 @@ pub(super) fn figure(estimate: Estimate, row: &Row) -> (String, String) {
 }
 
 /// Returns the value and the reach of its interval. Empty: not known.
-fn with_reach(estimate: Estimate) -> (String, String) {
+fn with_reach(estimate: Interval) -> (String, String) {
     let Some(value) = estimate[0].and_then(drawable) else {
         return (String::new(), String::new());
     };
     // That of std to itself has no width.
     let ends = interval(estimate).filter(|(low, high)| low < high);
-    let width = ends.and_then(|(low, high)| IntervalWidth::new(value, low, high));
-    let reach = width.map(|width| match width {
-        IntervalWidth::Half(_) => format!("±{width} %"),
-        IntervalWidth::Sides(..) => format!("{width} %"),
-    });
+    let reach = ends.and_then(|(low, high)| interval_text(value, low, high));
+    let reach = reach.map(|reach| format!("{} %", signed(&reach, "±")));
     (number::plain(value), reach.unwrap_or_default())
 }

@@ -1,18 +1,8 @@
-//! Order and colours of engines on the page. An engine has the colour of its group.
+//! Colours of engines on the page. An engine has the colour of its group.
 
 use crate::data::Group;
 use crate::engines;
 use crate::results::row::Row;
-
-/// Returns the sort key of a row: the positions of its engines in the registry. Unknown engines come last, by name.
-pub(super) fn order(row: &Row) -> (usize, usize, String) {
-    let place = |name: &str| {
-        let mut all = engines::all();
-        all.position(|entry| entry.name().as_str() == name)
-            .unwrap_or(engines::all().count())
-    };
-    (place(&row.sender), place(&row.receiver), row.label())
-}
 
 /// Returns the group of the receiver, which determines the received rate. `None`: unknown engine.
 pub(super) fn group(row: &Row) -> Option<Group> {
@@ -55,13 +45,5 @@ mod tests {
             );
         }
         assert_eq!(group(&row("another")), None);
-    }
-
-    #[test]
-    fn the_order_is_that_of_the_registry() {
-        let mut rows = ["zebra", "tokio", "std"].map(row);
-        rows.sort_by_cached_key(order);
-        let names = rows.each_ref().map(|row| row.sender.as_str());
-        assert_eq!(names, ["std", "tokio", "zebra"]);
     }
 }

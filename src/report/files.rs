@@ -1,15 +1,15 @@
 //! The files of the page: their names, and what was measured where, when and how.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use maud::{Markup, html};
 
-use super::number;
+use super::number::grouped;
+use crate::results::export::circumstances::circumstances;
 use crate::results::files::Results;
 use crate::results::log::Run;
-use crate::results::row::Row;
 use crate::term::shell;
+use crate::text::digits::counted;
 
 /// Returns the name of a file on the page: without its directory, unless another file has the same name.
 pub(super) fn name(file: &Results, files: &[Results]) -> String {
@@ -31,9 +31,9 @@ pub(super) fn name(file: &Results, files: &[Results]) -> String {
 
 /// Returns the paragraph on a file.
 pub(super) fn about(file: &Results, files: &[Results]) -> Markup {
-    let cases = number::counted(file.rows.len(), "case");
+    let cases = counted(grouped(file.rows.len() as i128), "case");
     html! {
-        p { (name(file, files)) ": " (cases) ". " (begun(&file.run, &machine(&file.rows))) }
+        p { (name(file, files)) ": " (cases) ". " (begun(&file.run, &circumstances(&file.rows, true))) }
         (command(&file.run))
     }
 }
@@ -48,36 +48,4 @@ pub(super) fn command(run: &Run) -> Markup {
     let words = run.command_line.iter().map(|word| shell::word(word));
     let words: Vec<_> = words.collect();
     html! { @if !words.is_empty() { p { code { (words.join(" ")) } } } }
-}
-
-/// Returns the facts about the machine. Between two hosts, of both.
-fn machine(rows: &[Row]) -> String {
-    let all = |fact: fn(&Row) -> &String| {
-        let facts: BTreeSet<&str> = rows.iter().map(|row| fact(row).as_str()).collect();
-        let facts: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-        facts.join(" or ")
-    };
-    let named = |name: &str, fact: fn(&Row) -> &String| match all(fact) {
-        none if none.is_empty() => none,
-        fact => format!("{name} {fact}"),
-    };
-    let facts = [
-        all(|row| &row.model),
-        named("board", |row| &row.board),
-        all(|row| &row.soc),
-        all(|row| &row.cpu_model),
-        named("emulated or virtualised by", |row| &row.virtualization),
-        named("kernel", |row| &row.kernel),
-        all(|row| &row.machine),
-        all(|row| &row.preemption),
-        named("governor", |row| &row.governor),
-        named("with", |row| &row.remote_model),
-        named("board", |row| &row.remote_board),
-        all(|row| &row.remote_cpu_model),
-        named("kernel", |row| &row.remote_kernel),
-        all(|row| &row.remote_machine),
-        named("governor", |row| &row.remote_governor),
-    ];
-    let facts: Vec<String> = facts.into_iter().filter(|it| !it.is_empty()).collect();
-    facts.join(", ")
 }

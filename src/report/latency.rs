@@ -5,24 +5,17 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::cases::drawable;
-use super::chart::{Look, Shape, Track, Tracks, key};
-use super::dots::{self, Estimate};
+use super::chart::{Look, Track, Tracks, key};
+use super::dots;
 use super::engines;
-use crate::data::{Arrivals, BlockKey, Connection, Workload};
+use crate::data::{Arrivals, BlockKey, Connection, Rate, Workload};
 use crate::results::row::{Load, Row, Status};
 
 /// Cases that differ only in engine and load, by load.
 type Loads<'a> = BTreeMap<LoadKey, Vec<&'a Row>>;
 
-/// A load, in the order of the page: no rate, shares of an engine's rate in percent, rates per second.
-type LoadKey = (Kind, u32, Option<Arrivals>);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Alone,
-    Share,
-    Rate,
-}
+/// A load, its rate if that was given, and how requests arrive, in the order of the page.
+type LoadKey = (Load, Option<Rate>, Option<Arrivals>);
 
 /// Draws the charts of all rows. `None`: there are no round trips.
 pub(super) fn charts(rows: &[Row]) -> Option<Markup> {
@@ -49,9 +42,9 @@ fn groups(rows: &[Row]) -> BTreeMap<BlockKey, Loads<'_>> {
             ..of_row
         };
         let key = match (load, row.target_pps) {
-            (Some(Load::Share(pct)), _) => (Kind::Share, pct.into(), of_row.arrivals),
-            (_, Some(rate)) => (Kind::Rate, rate.into(), of_row.arrivals),
-            (_, None) => (Kind::Alone, 0, None),
+            (Some(load @ Load::Share(_)), _) => (load, None, of_row.arrivals),
+            (_, None) => (Load::Alone, None, None),
+            (_, rate) => (Load::Rate, rate, of_row.arrivals),
         };
         let loads = groups.entry(block).or_default();
         loads.entry(key).or_default().push(row);
@@ -67,7 +60,7 @@ fn us(row: &Row) -> Option<f64> {
 /// Draws the median and the 99th percentile of each engine, in a chart for each load. All have one axis.
 fn by_load(loads: &Loads) -> Markup {
     let rows = loads.values().flatten();
-    let scale = dots::scale(rows.flat_map(|row| [half(row), rare(row)]));
+    let scale = dots::scale(rows.flat_map(|row| [row.p50_us(), row.p99_us()]));
     html! {
         p .legend {
             "Round trips in microseconds on a logarithmic axis, with 95 % intervals within this run. Further left is better. "
@@ -79,24 +72,18 @@ fn by_load(loads: &Loads) -> Markup {
         }
         .facets {
             @for (load, rows) in loads {
-                (Tracks {
-                    columns: &["p50 µs", "p99 µs"],
-                    caption: &caption(*load),
-                    scale,
-                    reference: None,
-                    band: None,
-                }.draw(&tracks(rows)))
+                (Tracks::new(&["p50 µs", "p99 µs"], &caption(*load), scale).draw(&tracks(rows)))
             }
         }
     }
 }
 
 /// Returns the name of a load: `alone`, `at 50 % load`, `at 1000/s, poisson`.
-fn caption((kind, load, arrivals): LoadKey) -> String {
-    let load = match kind {
-        Kind::Alone => "alone".to_owned(),
-        Kind::Share => format!("at {load} % load"),
-        Kind::Rate => format!("at {load}/s"),
+fn caption((load, rate, arrivals): LoadKey) -> String {
+    let load = match (load, rate) {
+        (Load::Share(pct), _) => format!("at {pct} % load"),
+        (_, Some(rate)) => format!("at {rate}/s"),
+        (_, None) => "alone".to_owned(),
     };
     let arrivals = arrivals.map(|arrivals| format!(", {arrivals}"));
     load + &arrivals.unwrap_or_default()
@@ -105,19 +92,18 @@ fn caption((kind, load, arrivals): LoadKey) -> String {
 /// Returns the engines, the shortest median first.
 fn tracks(rows: &[&Row]) -> Vec<Track> {
     let mut rows = rows.to_vec();
-    rows.sort_by_cached_key(|row| engines::order(row));
     let length = |row: &Row| us(row).unwrap_or(f64::INFINITY);
     rows.sort_by(|one, other| length(one).total_cmp(&length(other)));
     rows.into_iter().map(track).collect()
 }
 
 fn track(row: &Row) -> Track {
-    let [at_half, at_rare] = [Shape::Circle, Shape::Diamond].map(|shape| Look {
-        colour: engines::colour(engines::group(row)),
-        shape,
-        filled: shape == Shape::Circle,
-    });
-    let mut values = vec![dots::figure(half(row), row), dots::figure(rare(row), row)];
+    let colour = engines::colour(engines::group(row));
+    let [at_half, at_rare] = ["●", "◇"].map(|sign| Look { colour, sign });
+    let mut values = vec![
+        dots::figure(row.p50_us(), row),
+        dots::figure(row.p99_us(), row),
+    ];
     if row.status == Status::Ok && row.rtt_p50_us.is_none() && row.target_pps.is_some() {
         values = vec![
             (String::new(), "overload".to_owned()),
@@ -130,70 +116,12 @@ fn track(row: &Row) -> Track {
     };
     Track {
         label,
-        drawn: [dots::dot(half(row), at_half), dots::dot(rare(row), at_rare)].concat(),
+        drawn: [
+            dots::dot(row.p50_us(), at_half),
+            dots::dot(row.p99_us(), at_rare),
+        ]
+        .concat(),
         values,
         ..Track::default()
-    }
-}
-
-fn half(row: &Row) -> Estimate {
-    [row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high]
-}
-
-fn rare(row: &Row) -> Estimate {
-    [row.rtt_p99_us, row.rtt_p99_us_low, row.rtt_p99_us_high]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::results::row::tests::{of_key, ordinary_row};
-
-    fn row(engine: &str, rate: Option<u32>) -> Row {
-        let key = rate.map_or_else(String::new, |rate| format!("/rate{rate}"));
-        Row {
-            case: of_key(&format!("{engine}:{engine}/2t/300B/connected/v4/rr{key}")),
-            sender: engine.to_owned(),
-            receiver: engine.to_owned(),
-            workload: Workload::Rr,
-            target_pps: rate.map(|rate| rate.try_into().expect("in range")),
-            received_pps: Some(10_000.0),
-            rtt_p50_us: Some(50.0),
-            rtt_p99_us: Some(500.0),
-            ..ordinary_row()
-        }
-    }
-
-    fn captions(rows: &[Row]) -> Vec<String> {
-        let charts = charts(rows).expect("there are round trips").into_string();
-        let captions = charts.split("<caption>").skip(1);
-        captions
-            .filter_map(|rest| Some(rest.split_once('<')?.0.to_owned()))
-            .collect()
-    }
-
-    #[test]
-    fn each_load_has_a_chart_with_all_engines() {
-        let engine = |(name, capacity): (&'static str, u32)| {
-            let rates = [10, 50, 90].map(|pct| row(name, Some(pct * capacity / 100)));
-            [vec![row(name, None)], rates.to_vec()].concat()
-        };
-        let engines = [("std", 12_000), ("tokio", 15_000)];
-        let rows: Vec<Row> = engines.into_iter().flat_map(engine).collect();
-        let loads = ["alone", "at 10 % load", "at 50 % load", "at 90 % load"];
-        assert_eq!(captions(&rows), loads);
-        let page = charts(&rows).expect("drawn").into_string();
-        assert_eq!(page.matches(">tokio</th>").count(), loads.len(), "{page}");
-    }
-
-    #[test]
-    fn rates_that_are_no_shares_are_named() {
-        let rows = [Some(9000), Some(1000), None].map(|rate| row("std", rate));
-        assert_eq!(captions(&rows), ["alone", "at 1000/s", "at 9000/s"]);
-    }
-
-    #[test]
-    fn where_nobody_asked_there_is_nothing() {
-        assert!(charts(&[ordinary_row()]).is_none());
     }
 }

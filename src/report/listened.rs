@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::chart::{TimeLine, TimeSeries, figure};
+use super::chart::{time_line, time_series};
 use crate::listen::log::ListenLog;
 use crate::listen::row::Row;
 
@@ -21,11 +21,7 @@ pub(super) fn found(log: &ListenLog) -> Markup {
 fn rate(log: &ListenLog, rows: &[&Row]) -> Markup {
     let point = |row: &&Row| (log.seconds_to(&row.opened_at), row.datagrams_per_second);
     let points: Vec<(f64, f64)> = rows.iter().map(point).collect();
-    let picture = TimeSeries {
-        axis: "datagrams per second",
-        points: &points,
-    };
-    figure("Datagrams per second", &picture.draw())
+    time_series("Datagrams per second", &points)
 }
 
 /// Draws when something was lost where, and when nothing came.
@@ -51,16 +47,12 @@ fn losses(log: &ListenLog, rows: &[&Row]) -> Markup {
     let last = rows
         .last()
         .map(|row| (log.seconds_to(&row.opened_at), row.seconds));
-    let line = TimeLine {
-        seconds: last.map_or(0.0, |(start, length)| start + length),
-        lanes: &lanes,
-        about: "Silences, and the windows in which numbers went missing or something was dropped, by place.",
-    };
+    let seconds = last.map_or(0.0, |(start, length)| start + length);
     html! {
         p {
             "Silences are drawn as they were, losses as the windows that had some. "
             "Drops of kernel and nic are those of all programs."
         }
-        (figure("Silences and losses over time", &line.draw()))
+        (time_line("Silences and losses over time", seconds, &lanes))
     }
 }

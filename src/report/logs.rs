@@ -4,11 +4,12 @@ use maud::{Markup, html};
 
 use super::files::{begun, command};
 use super::summary::reach;
+use super::title::marked;
 use super::{listened, searches, sides, soaks};
 use crate::experiment::register::ExperimentResults;
 use crate::host::facts::{Host, InterfaceKind};
 use crate::plan::WireLink;
-use crate::results::row::Network;
+use crate::results::row::{Environment, Network};
 use crate::session::Logged;
 
 impl ExperimentResults {
@@ -33,23 +34,13 @@ impl ExperimentResults {
         }
     }
 
-    /// Returns the id of the n-th log's section.
-    pub(super) fn id(&self, n: usize) -> String {
+    /// Returns the beginning of the id of the section, and its heading.
+    pub(super) fn title(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Search(_) => format!("search-{n}"),
-            Self::Sides(_) => format!("ab-{n}"),
-            Self::Soak(_) => format!("soak-{n}"),
-            Self::Listen(_) => format!("listen-{n}"),
-        }
-    }
-
-    /// Returns the heading of the section.
-    pub(super) fn title(&self) -> &'static str {
-        match self {
-            Self::Search(record) => searches::title(record),
-            Self::Sides(_) => "Did this change help",
-            Self::Soak(_) => "Was the path always there",
-            Self::Listen(_) => "What came in",
+            Self::Search(record) => ("search", searches::title(record)),
+            Self::Sides(_) => ("ab", "Did this change help"),
+            Self::Soak(_) => ("soak", "Was the path always there"),
+            Self::Listen(_) => ("listen", "What came in"),
         }
     }
 
@@ -57,17 +48,13 @@ impl ExperimentResults {
     pub(super) fn machine(&self) -> String {
         match self {
             Self::Search(record) => {
-                let header = record.header();
-                let local = real(&header.environment.host, &header.environment.board);
-                match &header.wire {
+                let local = real(&record.header().environment);
+                match &record.header().wire {
                     None => local,
                     Some(wire) => format!("{local} to {}", model(&wire.host, &wire.board)),
                 }
             }
-            Self::Sides(it) => {
-                let header = it.header();
-                real(&header.environment.host, &header.environment.board)
-            }
+            Self::Sides(it) => real(&it.header().environment),
             Self::Soak(log) => match &log.header.to {
                 None => log.header.machine.clone(),
                 Some(to) => format!("{} to {to}", log.header.machine),
@@ -98,12 +85,7 @@ fn model(host: &Host, board: &str) -> String {
     model.unwrap_or(board).to_owned()
 }
 
-/// Returns the name of a machine. An emulated or virtual machine is marked, because its numbers are not those of the
-/// board.
-fn real(host: &Host, board: &str) -> String {
-    let model = model(host, board);
-    match &host.virtualization {
-        None => model,
-        Some(by) => format!("{model} (emulated or virtualised: {by})"),
-    }
+fn real(Environment { host, board, .. }: &Environment) -> String {
+    let by = host.virtualization.as_deref().unwrap_or_default();
+    marked(model(host, board), by)
 }

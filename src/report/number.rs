@@ -1,28 +1,5 @@
 //! Formats numbers for people.
 
-use crate::text::digits::noun_for;
-
-/// Formats a number with three digits and a letter for the power of 1000: `1.23M`.
-pub(super) fn short(value: f64) -> String {
-    const STEPS: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
-    let found = STEPS.iter().find(|(step, _)| value.abs() >= *step * 0.9995);
-    let (step, letter) = found.copied().unwrap_or((1.0, ""));
-    let scaled = value / step;
-    let decimals = match scaled.abs() {
-        size if size >= 99.95 => 0,
-        size if size >= 9.995 => 1,
-        size if size >= 0.1 || size == 0.0 => 2,
-        _ => return format!("{scaled:.1e}"),
-    };
-    let text = format!("{scaled:.decimals$}");
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        &text
-    };
-    format!("{text}{letter}")
-}
-
 /// Formats a number with two or three digits, or all digits of a whole number in groups: `1,234`, `22.8`, `0.05`. Below
 /// 0.001: `5.0e-4`.
 pub(super) fn plain(value: f64) -> String {
@@ -32,7 +9,7 @@ pub(super) fn plain(value: f64) -> String {
         size if size >= 0.0995 || size == 0.0 => 2,
         size if size >= 0.00995 => 3,
         size if size >= 0.000_995 => 4,
-        _ => return short(value),
+        _ => return format!("{value:.1e}"),
     };
     let text = format!("{value:.decimals$}");
     match text.split_once('.') {
@@ -54,33 +31,9 @@ pub(super) fn grouped(value: i128) -> String {
     text
 }
 
-/// Formats a count with its noun: `1 case`, `2 cases`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{} {}", grouped(count as i128), noun_for(count, what))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_have_three_digits_and_a_letter() {
-        let all = [
-            0.0,
-            0.25,
-            7.0,
-            12.34,
-            999.6,
-            1000.0,
-            250_000.0,
-            1_234_567.0,
-            2e9,
-        ];
-        let texts = all.map(short).join(" ");
-        assert_eq!(texts, "0 0.25 7 12.3 1k 1k 250k 1.23M 2G");
-        assert_eq!(short(-1500.0), "-1.5k");
-        assert_eq!(short(1e-5), "1.0e-5");
-    }
 
     #[test]
     fn plain_numbers_have_no_letters() {
@@ -96,10 +49,6 @@ mod tests {
         assert_eq!(
             [0, 999, 1000, -1_234_567].map(grouped).join(" "),
             "0 999 1,000 -1,234,567"
-        );
-        assert_eq!(
-            counted(1, "case") + ", " + &counted(1000, "case"),
-            "1 case, 1,000 cases"
         );
     }
 }

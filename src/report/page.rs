@@ -109,28 +109,26 @@ fn sections(
         })),
     }
     let logs = others.iter().enumerate();
-    sections.extend(logs.map(|(n, log)| Section::new(log.id(n), log.title(), log.found())));
+    sections.extend(logs.map(|(n, log)| {
+        let (id, heading) = log.title();
+        Section::new(format!("{id}-{n}"), heading, log.found())
+    }));
     sections
 }
 
 /// Returns the sections of a sweep. `number`: the end of their ids, which distinguishes sweeps.
 fn of_sweep(file: &Results, number: &str) -> Vec<Section> {
-    let section = |id: &str, heading, body| Section::new(format!("{id}{number}"), heading, body);
-    let round_trips = latency::charts(&file.rows);
-    let round_trips = round_trips.map(|charts| section("latency", "Round trips", charts));
-    let dots = dots::METRICS
-        .iter()
-        .map(|metric| section(metric.id, metric.title, metric.charts(&file.rows)));
-    let troubles = [
+    let rows = &file.rows;
+    let sections = [
+        ("latency", "Round trips", latency::charts(rows)),
+        ("speed", "Throughput", Some(dots::SPEED.charts(rows))),
+        ("cpu", "CPU time per datagram", Some(dots::CPU.charts(rows))),
         ("reasons", "Skipped and failed", troubles::reasons(file)),
         ("warnings", "Warnings", troubles::warnings(file)),
     ];
-    let troubles = troubles
-        .into_iter()
-        .filter_map(|(id, heading, body)| Some(section(id, heading, body?)));
-    round_trips
-        .into_iter()
-        .chain(dots)
-        .chain(troubles)
-        .collect()
+    let sections = sections.into_iter();
+    let known = sections.filter_map(|(id, heading, body)| {
+        Some(Section::new(format!("{id}{number}"), heading, body?))
+    });
+    known.collect()
 }

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cases::{drawable, line_label, name};
-use super::engines;
+use super::cases::{drawable, name};
 use crate::data::{BlockKey, Connection, Ip, Payload};
 use crate::results::row::Row;
 
@@ -12,13 +11,8 @@ use crate::results::row::Row;
 pub(super) struct Facet<'a> {
     /// Name, from the parameters that the cases share: payload, threads, and unusual values.
     pub(super) name: String,
-    pub(super) lines: Vec<FacetLine<'a>>,
-}
-
-/// Line of a facet: an engine, or a pair of engines, over one transport.
-pub(super) struct FacetLine<'a> {
-    pub(super) label: String,
-    pub(super) row: &'a Row,
+    /// A row for each engine, or pair of engines, over each transport.
+    pub(super) rows: Vec<&'a Row>,
 }
 
 /// Returns the facets of each kind of sockets, with its name.
@@ -60,16 +54,9 @@ fn facets(rows: Vec<&Row>) -> Vec<Facet<'_>> {
         let facet = facets.entry((block, row.payload_bytes));
         facet.or_default().push(row);
     }
-    let facets = facets.into_iter().map(|((block, payload), mut rows)| {
-        rows.sort_by_cached_key(|row| engines::order(row));
-        let lines = rows.into_iter().map(|row| FacetLine {
-            label: line_label(row),
-            row,
-        });
-        Facet {
-            name: name(&block, payload),
-            lines: lines.collect(),
-        }
+    let facets = facets.into_iter().map(|((block, payload), rows)| Facet {
+        name: name(&block, payload),
+        rows,
     });
     facets.collect()
 }

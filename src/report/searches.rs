@@ -69,15 +69,9 @@ fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
     if tracks.is_empty() {
         return html! {};
     }
-    Tracks {
-        columns: &[unit],
-        caption,
-        // The rates of engines may differ by a factor of a hundred.
-        scale: Scale::logarithmic(values(&tracks)),
-        reference: None,
-        band: None,
-    }
-    .draw(&tracks)
+    // The rates of engines may differ by a factor of a hundred.
+    let scale = Scale::logarithmic(values(&tracks));
+    Tracks::new(&[unit], caption, scale).draw(&tracks)
 }
 
 /// Returns a track of one value with its interval.
@@ -99,7 +93,7 @@ fn values(tracks: &[Track]) -> Vec<f64> {
     let drawn = tracks.iter().flat_map(|track| &track.drawn);
     let values = drawn.flat_map(|drawn| match drawn {
         Drawn::Interval { low, high } => vec![*low, *high],
-        Drawn::Mark { at, .. } | Drawn::Note { at, .. } => vec![*at],
+        Drawn::Mark { at, .. } => vec![*at],
     });
     values.collect()
 }
@@ -130,7 +124,7 @@ fn curves(record: &Record, asked: AxisQuestion) -> Markup {
         p .legend { (heading) " on a logarithmic axis. Further left is shorter." }
         .facets {
             @for (case, tracks) in &measured {
-                (Tracks { columns: &["µs"], caption: case, scale, reference: None, band: None }.draw(tracks))
+                (Tracks::new(&["µs"], case, scale).draw(tracks))
             }
         }
     }

@@ -6,6 +6,7 @@ use super::changes::{self, legend_of, what};
 use super::table::table;
 use crate::experiment::ab::table::{legend, notes};
 use crate::experiment::ab::{Record, Side, judge, settings};
+use crate::results::export::circumstances::once_each;
 use crate::term::table::Columns;
 use crate::verdict::judge::table::counts;
 use crate::verdict::judge::{By, Judgement, Question, Threshold};
@@ -62,11 +63,7 @@ fn summary(record: &Record, judged: &[Judgement]) -> Markup {
 /// Returns the distinct notes on the limits of the numbers.
 fn all_notes(record: &Record, judged: &[Judgement]) -> Vec<String> {
     let notes = judged.iter().map(|judgement| notes(record, judgement));
-    let mut lines: Vec<String> = Vec::new();
-    for line in notes.collect::<String>().lines() {
-        if !line.is_empty() && !lines.iter().any(|known| known == line) {
-            lines.push(line.to_owned());
-        }
-    }
-    lines
+    let notes = notes.collect::<String>();
+    let lines = notes.lines().filter(|line| !line.is_empty());
+    once_each(lines).into_iter().map(str::to_owned).collect()
 }

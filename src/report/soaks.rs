@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::chart::{TimeLine, figure};
+use super::chart::{Parts, time_line};
 use super::table::table;
 use crate::soak::event::{Event, Kind};
 use crate::soak::log::SoakLog;
@@ -32,24 +32,14 @@ pub(super) fn found(log: &SoakLog) -> Markup {
 }
 
 fn picture(log: &SoakLog, events: &[&Event]) -> Markup {
-    let seconds = log.elapsed_ns() as f64 / SECOND_NS;
+    let seconds = |ns: u64| ns as f64 / SECOND_NS;
     let lane = |kind: Kind| {
         let of_kind = events.iter().filter(|event| event.kind == kind);
-        let place = |ns: u64| ns as f64 / SECOND_NS;
-        let parts = of_kind.map(|event| (place(event.start_ns), place(event.length_ns)));
+        let parts = of_kind.map(|event| (seconds(event.start_ns), seconds(event.length_ns)));
         (kind.word(), parts.collect())
     };
-    let lanes: Vec<(&str, Vec<(f64, f64)>)> = Kind::ALL.into_iter().map(lane).collect();
-    let about = format!(
-        "{} events over time, by kind; the table has them.",
-        events.len()
-    );
-    let line = TimeLine {
-        seconds,
-        lanes: &lanes,
-        about: &about,
-    };
-    figure("Events over time", &line.draw())
+    let lanes: Vec<(&str, Parts)> = Kind::ALL.into_iter().map(lane).collect();
+    time_line("Events over time", seconds(log.elapsed_ns()), &lanes)
 }
 
 fn events_table(log: &SoakLog, events: &[&Event]) -> Table {

@@ -153,7 +153,7 @@ fn the_page_begins_with_what_was_measured_where_when_and_how() {
     };
     let page = page(&[file]);
     for said in [
-        "run.csv: 1 case. Begun 2026-11-04T03:21:07Z on Raspberry Pi 4, board rpi-4b, ",
+        "run.csv: 1 case. Begun 2026-11-04T03:21:07Z on board rpi-4b, model Raspberry Pi 4, ",
         ", kernel 6.6.1, ",
         ", governor performance, by udpbench ",
         "<code>udpbench --engine 'std,a b'</code>",
@@ -198,7 +198,9 @@ fn a_page_about_a_wire_names_both_ends() {
     let wire = row_of_a_wire();
     let page = page_of(vec![wire.clone()]);
     assert!(page.contains("<h1>UDP from a laptop to Raspberry Pi 4 Model B</h1>"));
-    assert!(page.contains("with Raspberry Pi 4 Model B, board rpi-4b, Cortex-A72"));
+    assert!(
+        page.contains("other host's model Raspberry Pi 4 Model B, other host's CPU Cortex-A72")
+    );
     let loopback = Row {
         model: "a laptop".to_owned(),
         ..ordinary_row()

@@ -1,33 +1,20 @@
 //! The title of the page: what was measured, and on which machines.
 
 use crate::experiment::register::ExperimentResults;
+use crate::results::export::circumstances::once_each;
 use crate::results::files::Results;
 use crate::results::row::Row;
 
 /// Returns the title of a page without sweeps: each distinct question and machine once.
 pub(super) fn title_of(others: &[ExperimentResults]) -> String {
-    let distinct = |of: &dyn Fn(&ExperimentResults) -> String| {
-        let mut all: Vec<String> = Vec::new();
-        for one in others.iter().map(of) {
-            if !all.contains(&one) {
-                all.push(one);
-            }
-        }
-        all.join(", ")
-    };
-    let asked = distinct(&|log| log.title().to_owned());
-    format!("{asked}: UDP on {}", distinct(&ExperimentResults::machine))
+    let titles = once_each(others.iter().map(|log| log.title().1));
+    let machines = once_each(others.iter().map(ExperimentResults::machine));
+    format!("{}: UDP on {}", titles.join(", "), machines.join(", "))
 }
 
-/// Returns the title of a page of sweeps: each distinct machine once. An emulated or virtual machine is marked,
-/// because its numbers are not those of the board.
+/// Returns the title of a page of sweeps: each distinct machine once.
 pub(super) fn title(sweeps: &[Results]) -> String {
-    let mut machines: Vec<String> = Vec::new();
-    for machine in rows(sweeps).filter_map(machine) {
-        if !machines.contains(&machine) {
-            machines.push(machine);
-        }
-    }
+    let machines = once_each(rows(sweeps).filter_map(machine));
     let preposition = if rows(sweeps).all(|row| row.direction.is_some()) {
         "from"
     } else {
@@ -44,15 +31,20 @@ pub(super) fn title(sweeps: &[Results]) -> String {
 fn machine(row: &Row) -> Option<String> {
     let known = |names: [&String; 3]| names.into_iter().find(|name| !name.is_empty()).cloned();
     let local = known([&row.model, &row.cpu_model, &row.board])?;
-    let local = match row.virtualization.as_str() {
-        "" => local,
-        by => format!("{local} (emulated or virtualised: {by})"),
-    };
+    let local = marked(local, &row.virtualization);
     let remote = known([&row.remote_model, &row.remote_cpu_model, &row.remote_board]);
     Some(match remote {
         None => local,
         Some(remote) => format!("{local} to {remote}"),
     })
+}
+
+/// Marks an emulated or virtual machine, because its numbers are not those of the board.
+pub(super) fn marked(machine: String, virtualization: &str) -> String {
+    match virtualization {
+        "" => machine,
+        by => format!("{machine} (emulated or virtualised: {by})"),
+    }
 }
 
 fn rows(sweeps: &[Results]) -> impl Iterator<Item = &Row> {

@@ -53,7 +53,7 @@ impl CommandLine<'_> {
 
     /// Returns the command that does the same again, into new files, with the values of these options changed.
     pub fn again(&self, changes: &[(&str, String)]) -> String {
-        self.without(&[], changes)
+        self.with("udpbench", changes, |flag| !FILES.contains(&flag))
     }
 
     /// Returns the sweep of what `find lossless` searched, at a rate in datagrams per second.
@@ -61,61 +61,49 @@ impl CommandLine<'_> {
         let words = self.0.iter();
         let words = words.filter(|word| !["find", "lossless"].contains(&word.as_str()));
         let words: Vec<String> = words.cloned().collect();
-        CommandLine(&words).without(&SEARCH, &[("--rate", rate.to_string())])
-    }
-
-    /// Returns the command without these options, into new files, with the values of others changed.
-    fn without(&self, omitted: &[&str], changes: &[(&str, String)]) -> String {
-        let is_changed = |flag: &str| changes.iter().any(|(changed, _)| *changed == flag);
-        let mut words = vec!["udpbench".to_owned()];
-        let mut typed = self.0.iter().skip(1);
-        while let Some(word) = typed.next() {
-            let (flag, has_value) = split(word);
-            if !FILES.contains(&flag) && !omitted.contains(&flag) && !is_changed(flag) {
-                words.push(shell::word(word).into_owned());
-            } else if !has_value {
-                let value = typed.next();
-                // Standard output is no file of its own.
-                words.extend(
-                    value
-                        .filter(|value| *value == "-")
-                        .map(|_| format!("{word} -")),
-                );
-            }
-        }
-        words.extend(changed(changes));
-        words.join(" ")
+        let is_kept = |flag: &str| !FILES.contains(&flag) && !SEARCH.contains(&flag);
+        CommandLine(&words).with("udpbench", &[("--rate", rate.to_string())], is_kept)
     }
 
     /// Returns `find lossless` with the options that were typed and have a meaning there, and with the values of these
     /// options changed.
     pub fn find_lossless(&self, changes: &[(&str, String)]) -> String {
-        let is_changed = |flag: &str| changes.iter().any(|(changed, _)| *changed == flag);
-        let mut words = vec!["find lossless".to_owned()];
-        let mut typed = self.0.iter().skip(1);
-        while let Some(word) = typed.next() {
-            let (flag, has_value) = split(word);
+        self.with("find lossless", changes, |flag| {
             let is_of_one_host = flag == "--address" && !self.has("wire");
             let is_parameter =
                 PARAMETERS.contains(&flag) && !NOT_SEARCHED.contains(&flag) && !is_of_one_host;
-            let is_of_search = SEARCH.contains(&flag) && self.has("lossless");
-            if is_changed(flag) || !(is_parameter || is_of_search) {
-                continue;
-            }
-            words.push(shell::word(word).into_owned());
-            if !has_value {
-                let value = typed.next();
-                words.extend(value.map(|value| shell::word(value).into_owned()));
+            is_parameter || SEARCH.contains(&flag) && self.has("lossless")
+        })
+    }
+
+    /// Returns a command with the words that are kept and the values of the options that change. Options that are kept
+    /// although other words are not, or not kept although other words are, have a value.
+    fn with(
+        &self,
+        command: &str,
+        changes: &[(&str, String)],
+        is_kept: impl Fn(&str) -> bool,
+    ) -> String {
+        let mut words = vec![command.to_owned()];
+        let mut keep = |word: &str| words.push(shell::word(word).into_owned());
+        let mut typed = self.0.iter().skip(1).peekable();
+        while let Some(word) = typed.next() {
+            let (flag, has_value) = split(word);
+            let keeps = is_kept(flag) && !changes.iter().any(|(changed, _)| *changed == flag);
+            let is_special = keeps != is_kept("");
+            let value = typed.next_if(|_| is_special && !has_value);
+            // Standard output is no file of its own.
+            if keeps || is_kept("") && value.is_some_and(|value| value == "-") {
+                keep(word);
+                if let Some(value) = value {
+                    keep(value);
+                }
             }
         }
-        words.extend(changed(changes));
+        let changed = changes.iter();
+        words.extend(changed.map(|(flag, value)| format!("{flag} {}", shell::word(value))));
         words.join(" ")
     }
-}
-
-fn changed(changes: &[(&str, String)]) -> impl Iterator<Item = String> {
-    let changes = changes.iter();
-    changes.map(|(flag, value)| format!("{flag} {}", shell::word(value)))
 }
 
 /// Returns the name of an option, and whether the word has its value: `--threads=2`, `-oFILE`.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::data::Case;
 use crate::results::earlier_runs::EarlierRuns;
-use crate::results::files::Results;
-use crate::results::log::{Header, Log, is_of};
+use crate::results::files::{Results, logs_in};
+use crate::results::log::Log;
 use crate::results::row::{Environment, Row, RowInput, Status};
 
 /// Largest number of files that are read: the last ones by name, since default names begin with the time.
@@ -73,21 +73,14 @@ fn newest(folder: &Path) -> Vec<PathBuf> {
     } else {
         folder
     };
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let mut paths: Vec<PathBuf> = paths
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "jsonl")
-        })
-        .collect();
-    paths.sort_unstable();
+    let mut paths = logs_in(folder);
     paths.split_off(paths.len().saturating_sub(MOST_FILES))
 }
 
 /// Reads the rows of a run. `None`: the file is too large, or no log of a sweep.
 fn rows(path: &Path) -> Option<Vec<Row>> {
-    if fs::metadata(path).ok()?.len() > MOST_BYTES || !is_of::<Header>(path) {
+    let file = fs::metadata(path).ok()?;
+    if !file.is_file() || file.len() > MOST_BYTES {
         return None;
     }
     Some(Results::from_log(Log::open("FILE", path).ok()?).ok()?.rows)

@@ -106,7 +106,7 @@ pub fn log_of(path: &Path) -> Result<PathBuf, UsageError> {
 }
 
 /// Returns the logs in a folder, by name.
-fn logs_in(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn logs_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     let is_log = |path: &PathBuf| {

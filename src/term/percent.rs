@@ -19,8 +19,7 @@ pub fn parse(text: &str) -> Result<f64, String> {
 /// # Errors
 /// Returns the problem and the fix if the text is not such a percentage.
 pub fn parse_from_zero(text: &str) -> Result<f64, String> {
-    let zero = text.strip_suffix('%').map(|number| number.trim().parse());
-    match zero {
+    match text.strip_suffix('%').map(|number| number.trim().parse()) {
         Some(Ok(0.0)) => Ok(0.0),
         _ => parse_within(text),
     }

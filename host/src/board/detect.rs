@@ -104,7 +104,7 @@ pub fn choose(choice: &str, host: &Host) -> Result<ChosenBoard, UsageError> {
         let bytes = files::read_whole(Path::new(choice), Kind::File).map_err(|error| {
             UsageError::flag("--board", choice, format!("cannot read it: {error}"))
         })?;
-        Board::parse(&text_file::decode(choice, &bytes)?, choice)?
+        Board::parse(text_file::decode(choice, &bytes)?, choice)?
     } else {
         find("--board", choice, ", a path to a TOML file, or auto")?
     };

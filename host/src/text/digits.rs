@@ -1,6 +1,6 @@
 //! Rounding of numbers by the width of their interval, and text for the interval.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 
 /// Returns the number of decimals, 0 to 3, for a value whose interval has this half-width.
 #[must_use]
@@ -29,26 +29,22 @@ pub fn decimals_without_interval(value: f64) -> usize {
 
 /// Formats a count with its noun: `1 case`, `2 cases`.
 #[must_use]
-pub fn counted(count: impl Copy + Display + TryInto<usize>, noun: &str) -> String {
-    let number = count.try_into().unwrap_or(usize::MAX);
-    format!("{count} {}", noun_for(number, noun))
+pub fn counted(count: impl Display, noun: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 /// Formats a count with its noun and its verb: `1 case was`, `2 cases were`.
 #[must_use]
-pub fn counted_with_verb(count: impl Copy + Display + TryInto<usize>, noun: &str) -> String {
-    let verb = match count.try_into() {
-        Ok(1) => "was",
-        _ => "were",
+pub fn counted_with_verb(count: impl Display, noun: &str) -> String {
+    let counted = counted(count, noun);
+    let verb = if counted.starts_with("1 ") {
+        "was"
+    } else {
+        "were"
     };
-    format!("{} {verb}", counted(count, noun))
-}
-
-/// Returns the noun for a count: the singular for 1, else the plural with `s`.
-#[must_use]
-pub fn noun_for(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{noun}{plural}")
+    format!("{counted} {verb}")
 }
 
 /// Both sides of an interval are shown if the shorter one is less than this fraction of the longer one.
@@ -61,54 +57,31 @@ const MIN_SHOWN_PCT: f64 = 0.2;
 /// never has two like sides.
 const MAX_HALF_PCT: f64 = 99.0;
 
-/// Width of an interval, in percent of its middle.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum IntervalWidth {
-    /// Half of the width: `5.1`.
-    Half(f64),
-    /// Parts below and above the middle, of which one is less than half of the other, or which are together wider than
-    /// the middle is high: `-8.5/+1.8`.
-    Sides(f64, f64),
-}
-
-impl IntervalWidth {
-    /// Returns the width of an interval. `None`: the middle is not positive.
-    #[must_use]
-    pub fn new(middle: f64, low: f64, high: f64) -> Option<Self> {
-        if middle.is_nan() || middle <= 0.0 {
-            return None;
-        }
-        let pct = |part: f64| 100.0 * part / middle;
-        let (below, above, half) = (pct(middle - low), pct(high - middle), pct(high - low) / 2.0);
-        let (shorter, longer) = (below.min(above), below.max(above));
-        let is_skew = shorter < ASYMMETRY_RATIO * longer && longer >= MIN_SHOWN_PCT;
-        Some(if is_skew || half > MAX_HALF_PCT {
-            Self::Sides(below, above)
-        } else {
-            Self::Half(half)
-        })
+/// Formats the width of an interval, in percent of its middle: half of it, `5.1`; or the parts below and above the
+/// middle, `-8.5/+1.8`, if one is less than half of the other, or if they are together wider than the middle is high.
+/// `None`: the middle is not positive.
+#[must_use]
+pub fn interval_text(middle: f64, low: f64, high: f64) -> Option<String> {
+    if middle.is_nan() || middle <= 0.0 {
+        return None;
     }
+    let pct = |part: f64| 100.0 * part / middle;
+    let (below, above, half) = (pct(middle - low), pct(high - middle), pct(high - low) / 2.0);
+    let (shorter, longer) = (below.min(above), below.max(above));
+    let is_skew = shorter < ASYMMETRY_RATIO * longer && longer >= MIN_SHOWN_PCT;
+    let side = |pct: f64| match pct.abs() {
+        huge if huge >= 9999.5 => format!("{pct:.0e}"),
+        large if large >= 9.95 => format!("{pct:.0}"),
+        _ => format!("{:.1}", pct.max(0.0)),
+    };
+    Some(if is_skew || half > MAX_HALF_PCT {
+        format!("-{}/+{}", side(below), side(above))
+    } else {
+        format!("{half:.1}")
+    })
 }
 
-impl Display for IntervalWidth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = |pct: f64| {
-            if pct.abs() >= 9999.5 {
-                format!("{pct:.0e}")
-            } else if pct.abs() >= 9.95 {
-                format!("{pct:.0}")
-            } else {
-                format!("{:.1}", pct.max(0.0))
-            }
-        };
-        match *self {
-            Self::Half(half) => write!(f, "{half:.1}"),
-            Self::Sides(below, above) => write!(f, "-{}/+{}", side(below), side(above)),
-        }
-    }
-}
-
-/// Formats the [`IntervalWidth`] for a sentence or a table whose cells name the unit: `+-5.1`, or both sides.
+/// Formats an [`interval_text`] for a sentence or a table whose cells name the unit: `+-5.1`, or both sides.
 /// `plus_minus` is the sign before half of the width.
 #[must_use]
 pub fn signed(interval_text: &str, plus_minus: &str) -> String {
@@ -117,12 +90,6 @@ pub fn signed(interval_text: &str, plus_minus: &str) -> String {
     } else {
         format!("{plus_minus}{interval_text}")
     }
-}
-
-/// Formats the [`IntervalWidth`]. `None`: the middle is not positive.
-#[must_use]
-pub fn interval_text(middle: f64, low: f64, high: f64) -> Option<String> {
-    IntervalWidth::new(middle, low, high).map(|width| width.to_string())
 }
 
 #[cfg(test)]

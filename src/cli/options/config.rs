@@ -245,7 +245,7 @@ impl Config {
             let problem = format!("cannot read it: {error}; name a TOML file, or use --no-config");
             UsageError::flag("--config", &name, problem)
         })?;
-        Self::parse(&name, &text_file::decode(&name, &bytes)?)
+        Self::parse(&name, text_file::decode(&name, &bytes)?)
     }
 
     /// Parses the text of a file.

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use self::forest::forest;
-use super::chart::{Look, Shape, key};
-use super::number;
+use super::chart::{Look, key};
+use super::number::grouped;
 use super::table::table;
 use crate::term::table::Columns;
+use crate::text::digits::counted;
 use crate::verdict::judge::percent::{estimate, interval};
 use crate::verdict::judge::table::{Detail, largest_first, told, value};
 use crate::verdict::judge::{Answer, By, Case, Judgement, Part, Verdict};
@@ -70,7 +71,7 @@ pub(super) fn engines(judgements: &[&Judgement]) -> Markup {
             "Each line is the interval of this change alone (95 %, or more where ab looks several times), cut off at the edge of the chart. "
             @for verdict in [Verdict::Better, Verdict::Worse, Verdict::Same, Verdict::Unclear] {
                 @let words = judgements.iter().map(|it| verdict.word(it.question.by)).collect::<BTreeSet<_>>();
-                (key(&look(&verdict).colour(), look(&verdict).sign(), &Vec::from_iter(words).join(" or ")))
+                (key(&look(&verdict).colour(), look(&verdict).sign, &Vec::from_iter(words).join(" or ")))
             }
             (key("r", "┆", "no change"))
             (key("band", "▮", &format!("within ±{margin} %: does not matter")))
@@ -102,12 +103,12 @@ pub(super) fn cases(judgement: &Judgement, sides: [&'static str; 2]) -> Markup {
             p { "No case is " (kinds) "." }
         } @else {
             (table(&caption, &columns.table(&news[..news.len() - more])))
-            @if more > 0 { p { "And " (number::counted(more, "more case")) "." } }
+            @if more > 0 { p { "And " (counted(grouped(more as i128), "more case")) "." } }
         }
     }
 }
 
-/// Returns the look of a verdict. Its shape distinguishes verdicts without colours.
+/// Returns the look of a verdict. Its sign distinguishes verdicts without colours.
 fn look(verdict: &Verdict) -> Look {
     Look {
         colour: match verdict {
@@ -115,12 +116,12 @@ fn look(verdict: &Verdict) -> Look {
             Verdict::Worse | Verdict::Broken(_) => 8,
             _ => 7,
         },
-        shape: match verdict {
-            Verdict::Better => Shape::Triangle,
-            Verdict::Worse => Shape::Tip,
-            _ => Shape::Circle,
+        sign: match verdict {
+            Verdict::Better => "▲",
+            Verdict::Worse => "▼",
+            unclear if unclear.is_unclear() => "○",
+            _ => "●",
         },
-        filled: !verdict.is_unclear(),
     }
 }
 

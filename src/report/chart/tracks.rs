@@ -7,7 +7,6 @@ use maud::{Markup, html};
 
 use super::mark::Look;
 use super::scale::{Scale, Tick};
-use crate::report::number;
 
 /// A chart of tracks.
 #[derive(Clone, Debug)]
@@ -38,34 +37,32 @@ pub(in crate::report) struct Track {
 /// An element of the drawing.
 #[derive(Clone, Debug)]
 pub(in crate::report) enum Drawn {
-    Interval {
-        low: f64,
-        high: f64,
-    },
-    Mark {
-        at: f64,
-        look: Look,
-    },
-    /// A few words beside the mark at `at` and its interval.
-    Note {
-        at: f64,
-        low: f64,
-        high: f64,
-        text: String,
-    },
+    Interval { low: f64, high: f64 },
+    Mark { at: f64, look: Look },
 }
 
-impl Tracks<'_> {
+impl<'a> Tracks<'a> {
+    /// Returns a chart without a reference and a band.
+    pub(in crate::report) fn new(columns: &'a [&'a str], caption: &'a str, scale: Scale) -> Self {
+        Self {
+            columns,
+            caption,
+            scale,
+            reference: None,
+            band: None,
+        }
+    }
+
     /// Draws the tracks in their order.
     pub(in crate::report) fn draw(&self, tracks: &[Track]) -> Markup {
-        let ticks = self.scale.ticks_as(number::plain);
+        let ticks = self.scale.ticks();
         html! {
             table .tracks style={ "--lines:" (self.lines(&ticks)) } {
                 caption { (self.caption) }
                 colgroup { col .name; col; @for _ in self.columns { col .value; } }
                 thead .unseen {
                     tr {
-                        th scope="col" { "engine" }
+                        th scope="col" { "name" }
                         th scope="col" { "drawn" }
                         @for name in self.columns { th scope="col" { (name) } }
                     }
@@ -76,10 +73,8 @@ impl Tracks<'_> {
                         td {}
                         td {
                             .axis {
-                                @for ((share, label), is_inner) in spaced(&ticks) {
-                                    @let classes = edge(*share).into_iter().chain(is_inner.then_some("inner"));
-                                    @let classes = classes.collect::<Vec<_>>().join(" ");
-                                    span class=[(!classes.is_empty()).then_some(classes)] style={ "left:" (percent(*share)) "%" } { (label) }
+                                @for (share, label) in labelled(&ticks) {
+                                    span class=[edge(*share)] style={ "left:" (percent(*share)) "%" } { (label) }
                                 }
                             }
                         }
@@ -115,28 +110,8 @@ impl Tracks<'_> {
         match drawn {
             Drawn::Interval { low, high } => html! { u style=(self.between(*low, *high)) {} },
             Drawn::Mark { at, look } => html! {
-                b class=(look.colour()) style=(self.left(*at)) { (look.sign()) }
+                b class=(look.colour()) style=(self.left(*at)) { (look.sign) }
             },
-            Drawn::Note {
-                at,
-                low,
-                high,
-                text,
-            } => {
-                /// Share of the axis that a note needs.
-                const ROOM: f64 = 0.5;
-                let [at, low, high] = [at, low, high].map(|value| self.scale.share(*value));
-                // On the side with more room. Over the end of an interval that leaves too little.
-                let side = if at < ROOM {
-                    format!("left:{}%", percent(high.min(1.0 - ROOM).max(at)))
-                } else {
-                    format!(
-                        "right:{}%",
-                        percent((1.0 - low).min(1.0 - ROOM).max(1.0 - at))
-                    )
-                };
-                html! { em style=(side) { (text) } }
-            }
         }
     }
 
@@ -176,26 +151,12 @@ impl Tracks<'_> {
     }
 }
 
-/// Returns the ticks whose labels fit beside each other, each with whether it is left out on a phone.
-fn spaced(ticks: &[Tick]) -> Vec<(&Tick, bool)> {
-    /// Distance of labels in a window, as a share of the axis.
-    const ROOM: f64 = 0.36;
-    /// Width of a character on a phone, as a share of the axis.
-    const CHARACTER: f64 = 0.07;
-    let (Some(first), Some(last)) = (ticks.first(), ticks.last()) else {
-        return Vec::new();
-    };
-    let both = CHARACTER * (first.1.len() + last.1.len()) as f64;
-    let mut chosen: Vec<(&Tick, bool)> = Vec::new();
-    for tick in ticks {
-        let is_last = tick.0 >= last.0;
-        let before = chosen.last().map_or(-1.0, |(before, _)| before.0);
-        if tick.0 - before >= ROOM && (is_last || last.0 - tick.0 >= ROOM) {
-            let fits = tick.0 <= first.0 || (is_last && last.0 - first.0 >= both);
-            chosen.push((tick, !fits));
-        }
-    }
-    chosen
+/// Returns the ticks whose labels fit beside each other: both ends, and one between, which a phone leaves out.
+fn labelled(ticks: &[Tick]) -> impl Iterator<Item = &Tick> {
+    let middle = ticks
+        .iter()
+        .find(|(share, _)| (0.36..=0.64).contains(share));
+    [ticks.first(), middle, ticks.last()].into_iter().flatten()
 }
 
 /// Returns the class of an axis label that is not to the right of its tick.
@@ -217,18 +178,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_logarithmic_axis_has_two_labels_or_more_on_paper_too() {
+    fn an_axis_has_two_labels_or_more() {
         for low in [3.0, 80.0, 99.0, 130.0, 700.0, 2500.0] {
             for times in [1.0, 1.01, 1.1, 1.5, 2.0, 3.0, 5.0, 8.0, 20.0, 100.0] {
-                let ticks = Scale::logarithmic([low, low * times]).ticks_as(number::plain);
-                let labels = spaced(&ticks).into_iter().filter(|(_, is_inner)| !is_inner);
-                assert!(labels.count() >= 2, "{low} to {}: {ticks:?}", low * times);
+                let ticks = Scale::logarithmic([low, low * times]).ticks();
+                let labels: Vec<&Tick> = labelled(&ticks).collect();
+                assert!(labels.len() >= 2, "{low} to {}: {ticks:?}", low * times);
+                assert!(
+                    labels.windows(2).all(|two| two[0].0 + 0.3 < two[1].0),
+                    "{ticks:?}"
+                );
             }
         }
     }
 
     #[test]
-    fn intervals_marks_notes_and_the_band_share_one_axis() {
+    fn intervals_marks_and_the_band_share_one_axis() {
         let tracks = Tracks {
             columns: &["kpps"],
             caption: "1 thread",
@@ -246,12 +211,6 @@ mod tests {
                 Drawn::Mark {
                     at: 200.0,
                     look: Look::DOT,
-                },
-                Drawn::Note {
-                    at: 360.0,
-                    low: 300.0,
-                    high: 390.0,
-                    text: "47 % lost".to_owned(),
                 },
             ],
             values: vec![("200".to_owned(), "±10 %".to_owned())],
@@ -273,7 +232,7 @@ mod tests {
         <col class="value"></colgroup>
         <thead class="unseen">
         <tr>
-        <th scope="col">engine</th>
+        <th scope="col">name</th>
         <th scope="col">drawn</th>
         <th scope="col">kpps</th></tr></thead>
         <tbody>
@@ -285,8 +244,7 @@ mod tests {
         <div class="plot" aria-hidden="true">
         <s style="left:25%"></s>
         <u style="left:45%;width:10%"></u>
-        <b class="c1" style="left:50%">●</b>
-        <em style="right:25%">47 % lost</em></div>
+        <b class="c1" style="left:50%">●</b></div>
         <td>200 <small>±10 %</small></tbody>
         <tfoot aria-hidden="true">
         <tr>
@@ -294,7 +252,7 @@ mod tests {
         <td>
         <div class="axis">
         <span style="left:0%">0</span>
-        <span class="middle inner" style="left:50%">200</span>
+        <span class="middle" style="left:50%">200</span>
         <span class="last" style="left:100%">400</span></div></td>
         <td>kpps</td></tr></tfoot></table>
         "##);

@@ -78,14 +78,14 @@ fn engines_are_sorted_by_value_within_their_technique() {
 }
 
 #[test]
-fn each_loss_from_one_percent_on_is_written_at_its_dot() {
+fn each_loss_from_one_percent_on_is_written_at_its_value() {
     let lossy = |loss_pct| Row {
         loss_pct: Some(loss_pct),
         ..ordinary_row()
     };
     let page = page_of(vec![lossy(0.9), lossy(1.0), lossy(47.4)]);
     let speed = section(&page, "speed");
-    for (text, times) in [("% lost</em>", 2), (">1 % lost<", 1), (">47 % lost<", 1)] {
+    for (text, times) in [("% lost</small>", 2), (">1 % lost<", 1), (">47 % lost<", 1)] {
         assert_eq!(count(speed, text), times, "{text}: {speed}");
     }
     // Hollow, so that they are no equals of the others.

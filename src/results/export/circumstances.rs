@@ -1,36 +1,54 @@
-//! Facts that the rows of a file share: program version, machine, and start time.
+//! Facts about the machines that the rows of a file share.
 
-use super::distinct;
 use crate::results::row::Row;
 
-/// Display name of a fact, and the column that holds it.
-type Fact = (&'static str, fn(&Row) -> &str);
+/// Display name of a fact, whether it is one of the few of a Markdown line, and the column that holds it.
+type Fact = (&'static str, bool, fn(&Row) -> &str);
 
-const FACTS: [Fact; 12] = [
-    ("udpbench", |row| &row.version),
-    ("board", |row| &row.board),
-    ("model", |row| &row.model),
-    ("CPU", |row| &row.cpu_model),
-    ("virtualised by", |row| &row.virtualization),
-    ("kernel", |row| &row.kernel),
-    ("governor", |row| &row.governor),
-    ("other host's board", |row| &row.remote_board),
-    ("other host's model", |row| &row.remote_model),
-    ("other host's CPU", |row| &row.remote_cpu_model),
-    ("other host's kernel", |row| &row.remote_kernel),
-    ("other host's governor", |row| &row.remote_governor),
+const FACTS: [Fact; 15] = [
+    ("board", true, |row| &row.board),
+    ("model", true, |row| &row.model),
+    ("SoC", false, |row| &row.soc),
+    ("CPU", true, |row| &row.cpu_model),
+    ("architecture", false, |row| &row.machine),
+    ("virtualised by", true, |row| &row.virtualization),
+    ("kernel", true, |row| &row.kernel),
+    ("preemption", false, |row| &row.preemption),
+    ("governor", true, |row| &row.governor),
+    ("other host's board", true, |row| &row.remote_board),
+    ("other host's model", true, |row| &row.remote_model),
+    ("other host's CPU", true, |row| &row.remote_cpu_model),
+    ("other host's architecture", false, |row| {
+        &row.remote_machine
+    }),
+    ("other host's kernel", true, |row| &row.remote_kernel),
+    ("other host's governor", true, |row| &row.remote_governor),
 ];
 
-/// Returns the known facts by name. Where rows differ, a fact lists each of their values.
-pub(super) fn circumstances(rows: &[Row]) -> Vec<(&'static str, String)> {
-    let facts = FACTS.into_iter().map(|(name, column)| {
-        let values = distinct(rows, column);
-        (name, values.join(" and "))
-    });
-    // RFC 3339 times in UTC sort in time order.
-    let first_start = distinct(rows, |row| &row.started_at).into_iter().min();
-    let started = first_start.map(|time| ("started at", time.to_owned()));
-    let mut known: Vec<_> = facts.chain(started).collect();
-    known.retain(|(_, value)| !value.is_empty());
-    known
+/// Returns the known facts with their names: all, or a few. Where rows differ, a fact lists each of their values.
+pub(crate) fn circumstances(rows: &[Row], all: bool) -> String {
+    let facts = FACTS
+        .into_iter()
+        .filter(|(_, is_of_few, _)| all || *is_of_few);
+    let facts = facts.map(|(name, _, column)| (name, distinct(rows, column)));
+    let known = facts.filter(|(_, values)| !values.is_empty());
+    let known = known.map(|(name, values)| format!("{name} {}", values.join(" and ")));
+    known.collect::<Vec<String>>().join(", ")
+}
+
+/// Returns the distinct values of a column in these rows, in order of appearance, without empty ones.
+pub(super) fn distinct(rows: &[Row], column: fn(&Row) -> &str) -> Vec<&str> {
+    let known = rows.iter().map(column).filter(|text| !text.is_empty());
+    once_each(known)
+}
+
+/// Returns each value once, in order of appearance.
+pub(crate) fn once_each<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
 }

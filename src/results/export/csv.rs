@@ -4,25 +4,23 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::selection::Selection;
-use crate::results::row::Row;
 use crate::term::escape;
-
-/// Separator of cells and decimal mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Notation {
-    /// `std,1.5`
-    DecimalPoint,
-    /// `std;1,5`
-    DecimalComma,
-}
 
 /// Encodes the header and the rows, with all their columns. Without rows there is no header either.
 ///
 /// # Errors
 /// Fails if a value cannot be written as CSV.
 pub fn encode(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
-    encode_in(Notation::DecimalPoint, rows)
+    encode_in(Notation::Point, rows)
+}
+
+/// Separator of cells and decimal mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Notation {
+    /// `std,1.5`
+    Point,
+    /// `std;1,5`
+    Comma,
 }
 
 /// Encodes the header and the rows as [`encode`] does, in this notation.
@@ -30,42 +28,43 @@ pub fn encode(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
 /// # Errors
 /// Fails as [`encode`] does.
 pub(super) fn encode_in(notation: Notation, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
-    let (mut names, mut text) = (Vec::new(), Vec::new());
-    for row in rows {
-        let row = fields(row)?;
-        if text.is_empty() {
-            names = row.keys().cloned().collect();
-            text = record(notation, names.iter().map(|name| name.as_str().into()))?;
-        }
-        text.extend(line(notation, &row, names.iter().map(String::as_str))?);
-    }
-    Ok(text)
+    let Some(first) = rows.first() else {
+        return Ok(Vec::new());
+    };
+    let first = fields(first)?;
+    let names: Vec<&str> = first.keys().map(String::as_str).collect();
+    table(notation, &names, rows)
 }
 
-/// Returns the header of a file with these columns.
+/// Encodes a header and one line per row, with these columns.
 ///
 /// # Errors
-/// Fails if a column name cannot be written as CSV.
-pub(super) fn header(notation: Notation, selection: &Selection) -> anyhow::Result<Vec<u8>> {
-    record(
-        notation,
-        selection.columns().map(|column| column.name.into()),
-    )
+/// Fails as [`encode`] does.
+pub(super) fn table(
+    notation: Notation,
+    names: &[&str],
+    rows: &[impl Serialize],
+) -> anyhow::Result<Vec<u8>> {
+    let header = record(notation, names.iter().map(|name| (*name).into()))?;
+    Ok([header, lines(notation, names, rows)?].concat())
 }
 
-/// Returns one CSV line per row, with these columns.
+/// Encodes one line per row, with these columns.
 ///
 /// # Errors
-/// Fails if a value cannot be written as CSV.
+/// Fails as [`encode`] does.
 pub(super) fn lines(
     notation: Notation,
-    selection: &Selection,
-    rows: &[Row],
+    names: &[&str],
+    rows: &[impl Serialize],
 ) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
     for row in rows {
-        let names = selection.columns().map(|column| column.name);
-        text.extend(line(notation, &fields(row)?, names)?);
+        let row = fields(row)?;
+        text.extend(record(
+            notation,
+            names.iter().map(|name| safe(row.get(*name))),
+        )?);
     }
     Ok(text)
 }
@@ -81,23 +80,15 @@ pub(crate) fn fields(row: &impl Serialize) -> anyhow::Result<Map<String, Value>>
     }
 }
 
-fn line<'a>(
-    notation: Notation,
-    row: &Map<String, Value>,
-    names: impl Iterator<Item = &'a str>,
-) -> anyhow::Result<Vec<u8>> {
-    record(notation, names.map(|name| safe(row.get(name))))
-}
-
 fn record(notation: Notation, cells: impl Iterator<Item = Value>) -> anyhow::Result<Vec<u8>> {
     let mut form = csv::WriterBuilder::new();
-    let cells: Vec<Value> = match notation {
-        Notation::DecimalPoint => cells.collect(),
-        Notation::DecimalComma => {
-            form.delimiter(b';');
-            cells.map(with_decimal_comma).collect()
+    let mut cells: Vec<Value> = cells.collect();
+    if notation == Notation::Comma {
+        form.delimiter(b';');
+        for cell in cells.iter_mut().filter(|cell| cell.is_number()) {
+            *cell = cell.to_string().replace('.', ",").into();
         }
-    };
+    }
     let mut writer = form.has_headers(false).from_writer(Vec::new());
     writer.serialize(cells)?;
     Ok(writer.into_inner()?)
@@ -109,19 +100,15 @@ fn record(notation: Notation, cells: impl Iterator<Item = Value>) -> anyhow::Res
 /// such as -3 included.
 fn safe(value: Option<&Value>) -> Value {
     match value {
-        Some(Value::String(text)) if text.starts_with(needs_apostrophe) => {
-            format!("'{}", escape::line(text)).into()
+        Some(Value::String(text)) => {
+            let mark = if text.starts_with(needs_apostrophe) {
+                "'"
+            } else {
+                ""
+            };
+            format!("{mark}{}", escape::line(text)).into()
         }
-        Some(Value::String(text)) => escape::line(text).into(),
         value => value.cloned().unwrap_or_default(),
-    }
-}
-
-/// Returns a number as a text with a decimal comma, and any other value as it is.
-fn with_decimal_comma(value: Value) -> Value {
-    match value {
-        Value::Number(number) => number.to_string().replace('.', ",").into(),
-        other => other,
     }
 }
 
@@ -135,7 +122,7 @@ fn needs_apostrophe(first: char) -> bool {
 mod tests {
     use super::*;
     use crate::results::row::tests::{ordinary_row, remark};
-    use crate::results::row::{Failure, Reason};
+    use crate::results::row::{Failure, Reason, Row};
 
     #[test]
     fn no_text_is_a_formula() {

@@ -39,29 +39,14 @@ pub struct Displaced {
 }
 
 impl Displaced {
-    /// Writes the first `whole` bytes of the open file again: to its `path` if nothing is in the way, else next to it,
-    /// else in the directory for temporary files.
+    /// Writes the first `whole` bytes of the open file again: to its `path` if nothing is in the way, else next to it.
     pub(super) fn save(path: &Path, file: &File, whole: u64) -> Self {
-        let name = path.file_name().unwrap_or_default();
         let mut beside = path.as_os_str().to_owned();
         beside.push(".saved");
-        let mut elsewhere = std::ffi::OsString::from(format!("udpbench-{}-", std::process::id()));
-        elsewhere.push(name);
-        let places = [
-            path.to_owned(),
-            beside.into(),
-            std::env::temp_dir().join(elsewhere),
-        ];
-        let mut saved = Err(io::ErrorKind::NotFound.into());
-        for place in places {
-            saved = copy(file, whole, &place).map(|()| place);
-            if saved.is_ok() {
-                break;
-            }
-        }
+        let save = |place: PathBuf| copy(file, whole, &place).map(|()| place);
         Self {
             path: path.to_owned(),
-            saved,
+            saved: save(path.to_owned()).or_else(|_| save(beside.into())),
         }
     }
 

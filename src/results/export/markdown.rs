@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstream::adapter::strip_str;
 
-use super::circumstances::circumstances;
+use super::circumstances::{circumstances, distinct};
 use super::{Conclusion, table};
 use crate::results::row::Row;
 use crate::term::escape;
@@ -65,13 +65,18 @@ fn of_machine(rows: &[Row]) -> String {
 }
 
 fn measured_by(rows: &[Row]) -> String {
-    let known = circumstances(rows).into_iter();
-    let known = known.map(|(name, value)| format!("{name} {value}"));
-    let known: Vec<String> = known.collect();
-    if known.is_empty() {
+    if rows.is_empty() {
         return "No rows.\n".to_owned();
     }
-    format!("Measured by {}.\n", escaped(&known.join(", ")))
+    let version = distinct(rows, |row| &row.version).join(" and ");
+    // RFC 3339 times in UTC sort in time order.
+    let started = distinct(rows, |row| &row.started_at).into_iter().min();
+    let started = started.map_or_else(String::new, |time| format!(", started at {time}"));
+    let facts = format!(
+        "udpbench {version}, {}{started}",
+        circumstances(rows, false)
+    );
+    format!("Measured by {}.\n", escaped(&facts))
 }
 
 fn cells(text: &mut String, table: &Table) {

@@ -1,13 +1,10 @@
 //! Output of results. Each format is one file here, which turns [`Row`]s into bytes or text.
 
-mod bencher;
-mod benchmark_action;
-mod circumstances;
+pub(crate) mod circumstances;
 pub mod csv;
 pub mod displaced;
 mod figures;
 pub mod json;
-mod lava;
 pub mod markdown;
 pub mod output_file;
 pub mod row_file;
@@ -18,6 +15,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -73,7 +71,7 @@ pub(crate) fn row_of(parts: &[Value]) -> Value {
 }
 
 /// Formats of a file of rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// A header, then a line per row
     Csv,
@@ -108,7 +106,7 @@ impl Format {
         let named = Self::of_name(output)?;
         match (asked, named) {
             (Some(asked), Some(named)) if asked != named && !asked.is_json_for_tools(named) => {
-                Err(contradiction(asked.name(), output))
+                Err(contradiction(&asked.name(), output))
             }
             (None, None) if output.extension().is_some() => Err(unknown_extension(output)),
             _ => Ok(asked.or(named).unwrap_or(Self::Csv)),
@@ -146,7 +144,7 @@ impl Format {
     pub fn with_decimal_comma(self) -> Result<Self, UsageError> {
         match self {
             Self::Csv | Self::CsvDecimalComma => Ok(Self::CsvDecimalComma),
-            other => Err(decimal_comma_in(other.name())),
+            other => Err(decimal_comma_in(&other.name())),
         }
     }
 
@@ -171,14 +169,9 @@ impl Format {
     /// Returns the notation of a CSV. `None`: another format.
     fn notation(self) -> Option<Notation> {
         match self {
-            Self::Csv => Some(Notation::DecimalPoint),
-            Self::CsvDecimalComma => Some(Notation::DecimalComma),
-            Self::Json
-            | Self::Jsonl
-            | Self::Markdown
-            | Self::Bencher
-            | Self::GithubActionBenchmark
-            | Self::Lava => None,
+            Self::Csv => Some(Notation::Point),
+            Self::CsvDecimalComma => Some(Notation::Comma),
+            _ => None,
         }
     }
 
@@ -208,14 +201,15 @@ impl Format {
         conclude: Conclude,
     ) -> anyhow::Result<Vec<u8>> {
         match self {
-            Self::Csv => csv_of(Notation::DecimalPoint, rows, selection),
-            Self::CsvDecimalComma => csv_of(Notation::DecimalComma, rows, selection),
+            Self::Csv | Self::CsvDecimalComma if rows.is_empty() => Ok(Vec::new()),
+            Self::Csv => csv::table(Notation::Point, &selection.names(), rows),
+            Self::CsvDecimalComma => csv::table(Notation::Comma, &selection.names(), rows),
             Self::Json => Ok(json::document(&conclude(rows), &json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
             Self::Markdown => Ok(markdown::encode(rows, &conclude(rows)).into_bytes()),
-            Self::Bencher => Ok(bencher::encode(rows)?),
-            Self::GithubActionBenchmark => Ok(benchmark_action::encode(rows)?),
-            Self::Lava => Ok(lava::encode(rows).into_bytes()),
+            Self::Bencher => Ok(figures::bencher(rows)?),
+            Self::GithubActionBenchmark => Ok(figures::github_action_benchmark(rows)?),
+            Self::Lava => Ok(figures::lava(rows).into_bytes()),
         }
     }
 
@@ -232,28 +226,21 @@ impl Format {
     ) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Csv => csv::encode(&rows()),
-            Self::CsvDecimalComma => csv::encode_in(Notation::DecimalComma, &rows()),
+            Self::CsvDecimalComma => csv::encode_in(Notation::Comma, &rows()),
             Self::Json => Ok(json::document(conclusion, &rows())?),
             Self::Jsonl => Ok(json::lines(&rows())?),
             Self::Markdown => Ok(markdown::answers(conclusion, &text()).into_bytes()),
             Self::Bencher | Self::GithubActionBenchmark | Self::Lava => {
                 let fix = "it has the figures of a sweep: use csv, json or markdown, or give the log of a sweep";
-                Err(UsageError::flag("--format", self.name(), fix).into())
+                Err(UsageError::flag("--format", &self.name(), fix).into())
             }
         }
     }
 
     /// Returns the name of the format on the command line.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Csv | Self::CsvDecimalComma => "csv",
-            Self::Json => "json",
-            Self::Jsonl => "jsonl",
-            Self::Markdown => "markdown",
-            Self::Bencher => "bencher",
-            Self::GithubActionBenchmark => "github-action-benchmark",
-            Self::Lava => "lava",
-        }
+    fn name(self) -> String {
+        let name = self.to_possible_value();
+        name.map_or_else(|| "csv".to_owned(), |name| name.get_name().to_owned())
     }
 }
 
@@ -261,14 +248,6 @@ impl Format {
 pub fn decimal_comma_in(format: &str) -> UsageError {
     let fix = "--decimal-comma is for csv: leave it out, or use --format csv";
     UsageError::flag("--format", format, fix)
-}
-
-fn csv_of(notation: Notation, rows: &[Row], selection: &Selection) -> anyhow::Result<Vec<u8>> {
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
-    let header = csv::header(notation, selection)?;
-    Ok([header, csv::lines(notation, selection, rows)?].concat())
 }
 
 /// Returns whether an output path means standard output (`-`).
@@ -320,67 +299,4 @@ pub fn contradiction(asked: &str, output: &Path) -> UsageError {
         "the name {shown} is of another format; leave --format out, or choose another name"
     );
     UsageError::flag("--format", asked, problem)
-}
-
-/// Returns the distinct values of a column in these rows, in order of appearance, without empty ones.
-fn distinct(rows: &[Row], column: fn(&Row) -> &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    for text in rows.iter().map(column) {
-        if !text.is_empty() && !found.contains(&text) {
-            found.push(text);
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn choose(asked: Option<Format>, output: &str) -> Result<Format, String> {
-        Format::choose(asked, Path::new(output)).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn the_name_of_the_file_says_the_format_and_the_flag_what_the_name_does_not() {
-        for (name, format) in [
-            ("-", Format::Csv),
-            ("a", Format::Csv),
-            ("a.CSV", Format::Csv),
-            ("a.b.json", Format::Json),
-            ("dir.csv/a.md", Format::Markdown),
-        ] {
-            assert_eq!(choose(None, name), Ok(format), "{name}");
-        }
-        assert_eq!(choose(Some(Format::Json), "-"), Ok(Format::Json));
-        assert_eq!(choose(Some(Format::Json), "a.dat"), Ok(Format::Json));
-        assert_eq!(choose(Some(Format::Json), "a.json"), Ok(Format::Json));
-        for name in ["a.dat", "a.xlsx"] {
-            let refused = choose(None, name).expect_err("nobody knows what that is");
-            let fix = format!("--output {name}: no format has names like this; use .csv");
-            assert!(refused.starts_with(&fix), "{refused}");
-        }
-    }
-
-    #[test]
-    fn a_name_that_says_another_format_is_refused_with_the_fix() {
-        assert_eq!(
-            choose(Some(Format::Json), "a.csv"),
-            Err(
-                "--format json: the name a.csv is of another format; leave --format out, or choose \
-                 another name"
-                    .to_owned()
-            )
-        );
-        let refused = choose(Some(Format::Json), "a.jsonl").expect_err("that is for raw samples");
-        assert!(refused.contains("raw samples"), "{refused}");
-        assert_eq!(choose(Some(Format::Jsonl), "-"), Ok(Format::Jsonl));
-        for name in ["a.jsonl", "a.csv", "a"] {
-            let refused = choose(Some(Format::Jsonl), name).expect_err("there may be raw samples");
-            assert!(
-                refused.starts_with("--format jsonl: writes to standard output only"),
-                "{refused}"
-            );
-        }
-    }
 }

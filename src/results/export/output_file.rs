@@ -131,14 +131,12 @@ impl OutputFile {
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(self.directory());
         part.map_err(|error| {
-            let mut path = self.path.clone().into_os_string();
-            path.push(".part");
-            let path = PathBuf::from(path);
+            let path = format!("{}.part", self.path.display());
             if error.kind() == io::ErrorKind::AlreadyExists {
                 let fix = "a killed run left it; remove it and try again";
-                UsageError::flag("--output", &path.display(), fix).into()
+                UsageError::flag("--output", &path, fix).into()
             } else {
-                anyhow!(error).context(format!("cannot write {}", path.display()))
+                anyhow!(error).context(format!("cannot write {path}"))
             }
         })
     }

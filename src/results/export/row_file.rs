@@ -81,27 +81,33 @@ impl RowFile {
     /// # Errors
     /// Fails if the rows cannot be written. The file then keeps its previous rows.
     pub fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
-        if self.format.grows() {
-            let lines = match self.format.notation() {
-                Some(notation) if self.begun => csv::lines(notation, &self.selection, rows)?,
-                _ => self.format.encode(rows, &self.selection, self.conclude)?,
-            };
-            match &mut self.file {
-                Some(file) => file.append(&lines)?,
-                None => to_stdout(&lines)?,
+        if !self.format.grows() {
+            self.rows.extend_from_slice(rows);
+            if self.file.is_some() {
+                let bytes = self.encoded(&self.rows)?;
+                self.file
+                    .as_mut()
+                    .map_or(Ok(()), |file| file.replace(&bytes))?;
             }
-            self.begun |= !rows.is_empty();
-            return self.file.as_ref().map_or(Ok(()), OutputFile::sync);
+            return Ok(());
         }
-        self.rows.extend_from_slice(rows);
+        let lines = match self.format.notation() {
+            Some(notation) if self.begun => csv::lines(notation, &self.selection.names(), rows)?,
+            _ => self.encoded(rows)?,
+        };
         match &mut self.file {
-            Some(file) => file.replace(&self.format.encode(
-                &self.rows,
-                &self.selection,
-                self.conclude,
-            )?),
-            None => Ok(()),
+            None => to_stdout(&lines)?,
+            Some(file) => {
+                file.append(&lines)?;
+                file.sync()?;
+            }
         }
+        self.begun |= !rows.is_empty();
+        Ok(())
+    }
+
+    fn encoded(&self, rows: &[Row]) -> anyhow::Result<Vec<u8>> {
+        self.format.encode(rows, &self.selection, self.conclude)
     }
 
     /// Writes the rows to standard output if their format was kept for the end.
@@ -114,11 +120,7 @@ impl RowFile {
             Some(file) if file.is_in_place() => Ok(()),
             Some(_) => bail!("the rows are not where they were written; the log has all of them"),
             None if self.format.grows() => Ok(()),
-            None => to_stdout(
-                &self
-                    .format
-                    .encode(&self.rows, &self.selection, self.conclude)?,
-            ),
+            None => to_stdout(&self.encoded(&self.rows)?),
         }
     }
 

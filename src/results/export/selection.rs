@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::data::{Batch, BlockKey, Case, EngineName, Payload, Workload};
+use super::csv::fields;
+use crate::data::{Batch, BlockKey, Case, EngineName, Payload};
 use crate::plan::{Plan, Schedule};
-use crate::results::row::{Column, Row, Short};
+use crate::results::row::{Column, Row, Run};
 
 /// Columns of a file, in order.
 #[derive(Clone, Debug)]
@@ -38,105 +39,52 @@ impl Selection {
     /// Returns the columns for a run of this plan.
     pub fn of_plan(asked: ColumnSet, plan: &Plan, schedule: &Schedule) -> Self {
         let cases = plan.cases().map(|planned| planned.case);
-        let kind = RunKind {
-            is_verified: schedule.verify,
-            is_metered: schedule.settings.meter.is_some(),
-        };
-        Self::new(asked, cases, kind)
+        let is_metered = schedule.settings.meter.is_some();
+        Self::new(asked, cases.collect(), schedule.verify, is_metered)
     }
 
-    fn new(asked: ColumnSet, cases: impl Iterator<Item = Case>, kind: RunKind) -> Self {
+    fn new(asked: ColumnSet, cases: Vec<Case>, is_verified: bool, is_metered: bool) -> Self {
         if asked == ColumnSet::All {
             return Self::all();
         }
-        let run = Run::new(cases.collect(), kind);
-        let columns = Column::ALL.iter();
-        Self(columns.filter(|column| run.shows(column)).collect())
-    }
-
-    /// Returns the selected columns.
-    pub fn columns(&self) -> impl Iterator<Item = &'static Column> + '_ {
-        self.0.iter().copied()
-    }
-}
-
-/// Properties of a run that are not those of a case.
-#[derive(Clone, Copy, Debug, Default)]
-struct RunKind {
-    is_verified: bool,
-    is_metered: bool,
-}
-
-/// Properties of a run that decide which columns it shows.
-struct Run {
-    cases: Vec<Case>,
-    kind: RunKind,
-    /// Columns in which some case differs from the usual value.
-    unusual: BTreeSet<String>,
-}
-
-impl Run {
-    fn new(cases: Vec<Case>, of_run: RunKind) -> Self {
-        // Engines and payloads have many values, and their columns are always shown.
-        let kind = |case: &Case| Case {
-            sender: EngineName::REFERENCE,
-            receiver: EngineName::REFERENCE,
-            payload: Payload::MIN,
-            ..*case
-        };
-        let kinds: BTreeSet<String> = cases.iter().map(|case| kind(case).key()).collect();
-        let kinds = kinds.iter().filter_map(|key| Case::of_key(key));
-        let unusual = kinds.flat_map(|case| {
-            let usual = values(&usual(&case));
-            let own = values(&case).into_iter();
-            own.filter(move |(name, value)| !value.is_null() && usual.get(name) != Some(value))
-        });
-        Self {
-            unusual: unusual.map(|(name, _)| name).collect(),
+        let run = Run {
+            unusual: unusual(&cases),
             cases,
-            kind: of_run,
-        }
+            is_verified,
+            is_metered,
+        };
+        let shows = |column: &&Column| (column.short.has)(&run, column.name);
+        Self(Column::ALL.iter().filter(shows).collect())
     }
 
-    fn shows(&self, column: &Column) -> bool {
-        let has = |is: fn(&Case) -> bool| self.cases.iter().any(is);
-        let floods = has(|case| !case.is_rr());
-        let crosses = has(|case| case.direction.is_some());
-        let has_reference = has(Case::is_reference);
-        let is_free = has(|case| case.rate.is_none());
-        match column.short {
-            Short::Always => true,
-            Short::Never => false,
-            Short::Unusual => self.unusual.contains(column.name),
-            Short::Workload => has(|case| case.workload.is_some()),
-            Short::Rate => has(|case| case.rate.is_some()),
-            Short::Paced => has(Case::is_paced),
-            Short::Flood => floods,
-            Short::Rr => has(Case::is_rr),
-            Short::Bidir => has(|case| case.workload == Some(Workload::Bidir)),
-            Short::Flows => has(|case| case.flows.is_some()),
-            Short::Wire => crosses,
-            Short::Path => floods && crosses,
-            Short::OneHostFlood => floods && !crosses,
-            Short::Cpu => !crosses,
-            Short::Reference => has_reference,
-            Short::Ratio => has_reference && is_free,
-            Short::CpuRatio => has_reference && !crosses,
-            Short::Absolute => !has_reference && is_free,
-            Short::Free => is_free,
-            Short::FreeCpu => is_free && !crosses,
-            Short::Power => self.kind.is_metered,
-            Short::Verify => self.kind.is_verified,
-        }
+    /// Returns the names of the selected columns.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.0.iter().map(|column| column.name).collect()
     }
+}
+
+/// Returns the columns in which some case differs from the usual value.
+fn unusual(cases: &[Case]) -> BTreeSet<String> {
+    // Engines and payloads have many values, and their columns are always shown.
+    let kind = |case: &Case| Case {
+        sender: EngineName::REFERENCE,
+        receiver: EngineName::REFERENCE,
+        payload: Payload::MIN,
+        ..*case
+    };
+    let kinds: BTreeSet<String> = cases.iter().map(|case| kind(case).key()).collect();
+    let kinds = kinds.iter().filter_map(|key| Case::of_key(key));
+    let unusual = kinds.flat_map(|case| {
+        let usual = values(&usual(&case));
+        let own = values(&case).into_iter();
+        own.filter(move |(name, value)| !value.is_null() && usual.get(name) != Some(value))
+    });
+    unusual.map(|(name, _)| name).collect()
 }
 
 /// Returns the columns that follow from a case alone.
 fn values(case: &Case) -> Map<String, Value> {
-    match serde_json::to_value(Row::of_case(case)) {
-        Ok(Value::Object(values)) => values,
-        _ => Map::new(),
-    }
+    fields(&Row::of_case(case)).unwrap_or_default()
 }
 
 /// Returns the case with the same engines, workload, direction, rate, threads, payload and IP version, and usual
@@ -161,9 +109,12 @@ mod tests {
     use super::*;
 
     fn names(keys: &[&str]) -> String {
-        let cases = keys.iter().map(|key| Case::of_key(key).expect("a case"));
-        let selection = Selection::new(ColumnSet::Short, cases, RunKind::default());
-        let names: Vec<&str> = selection.columns().map(|column| column.name).collect();
+        let cases = keys
+            .iter()
+            .map(|key| Case::of_key(key).expect("a case"))
+            .collect();
+        let selection = Selection::new(ColumnSet::Short, cases, false, false);
+        let names = selection.names();
         assert!(names.len() < 55, "{names:?}");
         names.join(" ")
     }

@@ -1,6 +1,8 @@
 //! Limits of the counts of a window, so that no sum and no difference of them overflows, whatever a program counted.
 
-use crate::data::{Counts, Histogram, RoundTrips, Sample, ThreadSample, Verified};
+use serde_json::Value;
+
+use crate::data::{Counts, Histogram, Sample};
 
 /// Limit that no counter of a window reaches. 2^53 datagrams are a year at 100 Mpps, and spreadsheets and JSON
 /// readers count no further.
@@ -15,7 +17,7 @@ const MOST_THREADS: usize = 4096;
 /// Returns the first impossible count of a window, for any case.
 pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
     let accounting = &sample.accounting;
-    if counts(sample).any(|count| count >= MOST) {
+    if Counted::of(sample).most >= MOST {
         return Some("a count of 2^53 or more");
     }
     if sample.window_ns == 0 {
@@ -46,8 +48,41 @@ pub(super) fn impossible(sample: &Sample) -> Option<&'static str> {
 
 /// Adds the counters of a window to the total of its case. `None`: the total exceeds its limit.
 pub(crate) fn added(total: u64, sample: &Sample) -> Option<u64> {
-    let total = counts(sample).fold(total, u64::saturating_add);
+    let total = total.saturating_add(Counted::of(sample).sum);
     (total < MOST_IN_ALL).then_some(total)
+}
+
+/// Numbers in a window.
+#[derive(Default)]
+struct Counted {
+    most: u64,
+    sum: u64,
+}
+
+impl Counted {
+    fn of(sample: &Sample) -> Self {
+        let mut window = serde_json::to_value(sample).unwrap_or_default();
+        // No counts of the case: a date, and counters that other traffic moves and drivers invent.
+        for field in ["opened_unix_ms", "paths"] {
+            window[field].take();
+        }
+        let mut counted = Self::default();
+        counted.add(&window);
+        counted
+    }
+
+    fn add(&mut self, value: &Value) {
+        match value {
+            Value::Number(number) => {
+                let count = number.as_u64().unwrap_or(0);
+                self.most = self.most.max(count);
+                self.sum = self.sum.saturating_add(count);
+            }
+            Value::Array(values) => values.iter().for_each(|value| self.add(value)),
+            Value::Object(fields) => fields.values().for_each(|value| self.add(value)),
+            Value::Null | Value::Bool(_) | Value::String(_) => {}
+        }
+    }
 }
 
 fn histograms(sample: &Sample) -> impl Iterator<Item = &Histogram> {
@@ -55,88 +90,6 @@ fn histograms(sample: &Sample) -> impl Iterator<Item = &Histogram> {
     let round_trips = round_trips.flat_map(|found| [&found.times, &found.wakeups]);
     let pacing = sample.pacing.iter();
     round_trips.chain(pacing.flat_map(|found| [&found.transmit_gaps, &found.call_end_gaps]))
-}
-
-fn counts(sample: &Sample) -> impl Iterator<Item = u64> {
-    let accounting = &sample.accounting;
-    let of_accounting = [
-        accounting.unread,
-        accounting.kernel_discards,
-        accounting.kernel_discards_at_opening,
-        accounting.kernel_discards_at_closing,
-        accounting.at_end.sent,
-        accounting.at_end.refused,
-        accounting.at_end.received,
-        accounting.at_end.dropped_socket,
-    ];
-    let others = [sample.other_cpu_ns, sample.coordinator_cpu_ns];
-    let of_run = [sample.window_ns, sample.rcvbuf_bytes, sample.sndbuf_bytes];
-    let of_others = others.into_iter().flatten();
-    let of_threads = sample.threads.iter().flat_map(of_thread);
-    let of_datagrams = sample.verified.map(of_datagrams);
-    let of_round_trips = sample.round_trips.iter().flat_map(of_round_trips);
-    let of_pacing = sample.pacing.iter().map(|found| found.late);
-    let of_histograms = histograms(sample).flat_map(Histogram::counts);
-    let counts = of_threads
-        .chain(of_accounting)
-        .chain(of_run)
-        .chain(of_others);
-    let of_flows = sample.flow_packets.iter().copied();
-    let states = sample.idle_times.states.iter();
-    let of_states = states.map(|state| state.ns);
-    let counts = counts
-        .chain(of_round_trips)
-        .chain(of_pacing)
-        .chain(of_histograms)
-        .chain(of_flows)
-        .chain(of_states);
-    counts.chain(of_datagrams.into_iter().flatten())
-}
-
-fn of_round_trips(found: &RoundTrips) -> [u64; 3] {
-    [found.sum_ns, found.unanswered, found.late]
-}
-
-fn of_thread(thread: &ThreadSample) -> [u64; 13] {
-    let taken = thread.taken.unwrap_or_default();
-    [
-        thread.sent_packets,
-        thread.refused_packets,
-        thread.received_packets,
-        thread.received_bytes,
-        thread.would_blocks,
-        thread.errors,
-        thread.cpu_ns.unwrap_or_default(),
-        thread.waited_ns.unwrap_or_default(),
-        taken.steal_ns,
-        taken.irq_ns,
-        taken.softirq_ns,
-        thread.voluntary_switches.unwrap_or_default(),
-        thread.involuntary_switches.unwrap_or_default(),
-    ]
-}
-
-fn of_datagrams(found: Verified) -> [u64; 8] {
-    let Verified {
-        packets,
-        missing,
-        duplicated,
-        reordered,
-        reordering_extent,
-        jitter_ns,
-        truncated,
-        corrupted,
-    } = found;
-    [
-        packets,
-        missing.unwrap_or(0),
-        duplicated,
-        reordered,
-        reordering_extent,
-        jitter_ns.unwrap_or(0),
-        truncated,
-        corrupted,
-    ]
 }
 
 fn follows(before: Counts, after: Counts) -> bool {

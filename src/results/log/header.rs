@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{Event, FORMAT};
 use crate::data::Case;
@@ -48,30 +49,18 @@ impl Run {
     }
 }
 
-/// First line of a log. Its kind and format come first: see [`is_of`](super::is_of).
-#[derive(Serialize)]
-pub(super) struct First<'a, K> {
-    header: Named<'a, K>,
-}
-
-#[derive(Serialize)]
-struct Named<'a, K> {
-    kind: &'static str,
-    format: u32,
-    #[serde(flatten)]
-    header: &'a K,
-}
-
-impl<'a, K: Kind> First<'a, K> {
-    pub(super) fn new(header: &'a K) -> Self {
-        Self {
-            header: Named {
-                kind: K::NAME,
-                format: FORMAT,
-                header,
-            },
+/// Returns the first line of a log. Its kind and format come first, for people.
+///
+/// # Errors
+/// Fails if the header cannot be written as JSON.
+pub(super) fn first<K: Kind>(header: &K) -> serde_json::Result<Value> {
+    let mut first = json!({ "kind": K::NAME, "format": FORMAT });
+    if let Value::Object(fields) = serde_json::to_value(header)? {
+        for (name, value) in fields {
+            first[name] = value;
         }
     }
+    Ok(json!({ "header": first }))
 }
 
 /// Facts that all windows of a sweep share.

@@ -12,7 +12,6 @@ mod read;
 mod write;
 
 pub use self::event::{Event, Of, Side, Window};
-use self::header::First;
 pub use self::header::{Header, Kind, Run};
 pub use self::read::{End, Log, is_of, run_of};
 pub use self::write::LogWriter;

@@ -1,10 +1,10 @@
 //! Reading of logs.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 use serde_json::Value;
 
 use super::line::{Chain, object};
@@ -12,7 +12,6 @@ use super::{FORMAT, Header, Kind, Run};
 use crate::error::UsageError;
 use crate::sys::files::{self, Kind as FileKind};
 use crate::term::{escape, shell};
-use crate::text::text_file;
 
 /// Content of a log: its first line, which describes the task, and its events. The default is the log of a sweep.
 #[derive(Clone, Debug)]
@@ -67,9 +66,17 @@ impl<K: Kind> Log<K> {
         let unreadable = |error: io::Error| {
             UsageError::flag(flag, &path.display(), format!("cannot read it: {error}"))
         };
-        let bytes = files::read_whole(path, FileKind::FileOrPipe);
-        let bytes = bytes.and_then(plain).map_err(unreadable)?;
-        Self::parse(&escape::name(path), &bytes)
+        let bytes = files::read_whole(path, FileKind::FileOrPipe).map_err(unreadable)?;
+        let mut whole = Vec::new();
+        // One byte more than is read of files.
+        let read =
+            plain(&bytes[..]).and_then(|it| it.take(files::MOST_BYTES + 1).read_to_end(&mut whole));
+        match read.map_err(unreadable)? as u64 {
+            0..=files::MOST_BYTES => Self::parse(&escape::name(path), &whole),
+            _ => Err(unreadable(io::Error::other(
+                "it has more than 1 GiB, uncompressed",
+            ))),
+        }
     }
 
     /// Reads the file that `--resume` continues.
@@ -92,10 +99,6 @@ impl<K: Kind> Log<K> {
     /// Fails if a line is invalid. The error names the line and the problem.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, UsageError> {
         let wrong = |line, problem: String| UsageError::file(name, line, &problem);
-        let marks = text_file::BYTE_ORDER_MARKS;
-        if marks.iter().any(|mark| bytes.starts_with(mark)) {
-            return Err(wrong(1, MARKED.to_owned()));
-        }
         // Bytes after the last newline are a line that was cut off when the program ended.
         let end = bytes.iter().rposition(|&byte| byte == b'\n');
         let whole = end.map_or(&[][..], |end| &bytes[..=end]);
@@ -131,56 +134,40 @@ impl<K: Kind> Log<K> {
     }
 }
 
-/// Returns whether a file is a log of this kind, from its first bytes. An unreadable file is none.
+/// Returns whether a file is a log of this kind, from its first line. An unreadable file is none.
 pub fn is_of<K: Kind>(path: &Path) -> bool {
-    let beginning = format!(r#"{{"header":{{"kind":"{}","#, K::NAME);
-    let mut start = vec![0; beginning.len()];
-    // A pipe could not be read again.
-    let file = path.is_file().then(|| File::open(path).ok()).flatten();
-    let read = file.map(|mut file| {
-        if is_compressed(path) {
-            MultiGzDecoder::new(file).read_exact(&mut start)
-        } else {
-            file.read_exact(&mut start)
-        }
-    });
-    read.is_some_and(|read| read.is_ok()) && start == beginning.as_bytes()
+    header(path).is_some_and(|header| header["kind"] == K::NAME)
 }
 
 /// Returns what a log of any kind says about its run. `None`: it cannot be read.
 pub fn run_of(path: &Path) -> Option<Run> {
-    let bytes = files::read_whole(path, FileKind::File).ok()?;
-    let bytes = plain(bytes).ok()?;
-    let line = bytes.split(|&byte| byte == b'\n').next()?;
-    let (body, _) = Chain::default().body(line)?;
-    let mut first: Value = serde_json::from_slice(&object(body)).ok()?;
-    serde_json::from_value(first["header"].take()).ok()
+    serde_json::from_value(header(path)?).ok()
+}
+
+/// Returns the first line of a log of any kind. `None`: it cannot be read.
+fn header(path: &Path) -> Option<Value> {
+    // A pipe could not be read again.
+    let file = path.is_file().then(|| File::open(path).ok()).flatten()?;
+    let mut line = Vec::new();
+    let lines = BufReader::new(plain(BufReader::new(file)).ok()?);
+    lines
+        .take(files::MOST_BYTES)
+        .read_until(b'\n', &mut line)
+        .ok()?;
+    let mut first: Value = serde_json::from_slice(&line).ok()?;
+    Some(first["header"].take())
 }
 
 /// First bytes of a file that gzip has written.
 const GZIP: &[u8] = b"\x1f\x8b";
 
-/// Returns whether gzip has written a file. An unreadable file was not.
-fn is_compressed(path: &Path) -> bool {
-    let mut start = [0; GZIP.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == GZIP
-}
-
-/// Returns the content of a file that may be compressed.
-pub(super) fn plain(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-    if !bytes.starts_with(GZIP) {
-        return Ok(bytes);
-    }
-    let mut plain = Vec::new();
-    let content = MultiGzDecoder::new(&bytes[..]);
-    content
-        .take(files::MOST_BYTES + 1)
-        .read_to_end(&mut plain)?;
-    if plain.len() as u64 > files::MOST_BYTES {
-        return Err(io::Error::other("it has more than 1 GiB, uncompressed"));
-    }
-    Ok(plain)
+/// Returns the content of a file that gzip may have written.
+pub(super) fn plain<'a>(mut file: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    Ok(if file.fill_buf()?.starts_with(GZIP) {
+        Box::new(MultiGzDecoder::new(file))
+    } else {
+        Box::new(file)
+    })
 }
 
 /// Parses the first line.
@@ -227,6 +214,3 @@ fn changed(name: &str, number: usize, line: &[u8]) -> String {
          {keep} >kept.jsonl"
     )
 }
-
-/// Error for a file with a byte-order mark. udpbench would append to it in UTF-8.
-const MARKED: &str = "an editor saved it again, with a byte-order mark: save it as UTF-8 without one, with all its lines";

@@ -6,8 +6,9 @@ use std::path::Path;
 use anyhow::Context;
 use serde::Serialize;
 
+use super::header::first;
 use super::line::Chain;
-use super::{End, First, Kind};
+use super::{End, Kind};
 use crate::error::UsageError;
 use crate::results::export::displaced::Displaced;
 use crate::results::export::output_file::OutputFile;
@@ -48,7 +49,7 @@ impl LogWriter {
     /// # Errors
     /// Fails as [`Self::append`] does.
     pub fn header<K: Kind>(&mut self, header: &K) -> anyhow::Result<()> {
-        self.event(&First::new(header))
+        self.event(&first(header)?)
     }
 
     /// Appends an event.

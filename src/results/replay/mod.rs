@@ -7,7 +7,7 @@ mod rows;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use self::progress::{Measured, Progress, Stage, check_round};
+use self::progress::{Measured, Progress, Stage};
 use crate::data::{Case, Sample};
 use crate::results::log::{Event, Header, Of};
 use crate::results::row::{BlockWarning, Failure, Interruption, Row};
@@ -230,10 +230,15 @@ impl Replay {
     }
 
     fn add_window(&mut self, sample: &Sample) -> Result<(), String> {
-        check_round(sample, self.header.schedule.most_rounds())?;
-        self.running(&sample.case)?.add(sample)?;
-        let (block, _) = self.case_indices[&sample.case];
-        self.blocks[block].round = sample.round;
+        let (case, round) = (&sample.case, sample.round);
+        let most = self.header.schedule.most_rounds();
+        if !(1..=most).contains(&round) {
+            let has = format!("the schedule has rounds 1 to {most}");
+            return Err(format!("round {round} of {case}, but {has}"));
+        }
+        self.running(case)?.add(sample)?;
+        let (block, _) = self.case_indices[case];
+        self.blocks[block].round = round;
         self.measured_windows += 1;
         Ok(())
     }

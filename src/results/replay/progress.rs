@@ -57,17 +57,6 @@ impl Measured {
     }
 }
 
-/// Checks that the schedule has the round of a window. Rounds count from 1.
-pub(super) fn check_round(sample: &Sample, most_rounds: u32) -> Result<(), String> {
-    let Sample { case, round, .. } = sample;
-    if (1..=most_rounds).contains(round) {
-        return Ok(());
-    }
-    Err(format!(
-        "round {round} of {case}, but the schedule has rounds 1 to {most_rounds}"
-    ))
-}
-
 impl Progress {
     /// Returns whether the current round has windows of some cases and still lacks those of others.
     pub(super) fn is_within_a_round(&self) -> bool {

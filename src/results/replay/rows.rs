@@ -8,18 +8,6 @@ use crate::results::row::{
     BlockWarning, CaseWarning, EndedBy, NicText, Outcome, Row, RowInput, Warning,
 };
 
-/// Data that a case needs from other cases of its block.
-#[derive(Clone, Copy)]
-struct Beside<'a> {
-    /// Windows of the reference case.
-    reference: &'a [Sample],
-    /// Windows of the same case in half duplex, if this case is in full duplex.
-    half: &'a [Sample],
-    /// Windows of each case with another engine.
-    others: &'a [&'a [Sample]],
-    warnings: &'a [BlockWarning],
-}
-
 impl Replay {
     /// Returns the rows of the blocks that have not ended, and then the rows of the cases that do not run.
     pub fn rest(&self) -> Vec<Row> {
@@ -28,17 +16,24 @@ impl Replay {
 
     /// Returns the rows of the cases that do not run. They follow from the plan alone.
     pub fn skipped(&self) -> Vec<Row> {
-        let row = |(case, reason): (&_, &str)| {
-            let input = RowInput {
-                engines: self.header.plan.pair(case),
-                schedule: Some(&self.header.schedule),
-                wire: self.header.wire.as_ref(),
-                nics: self.nics(case),
-                ..RowInput::skipped(case, reason.to_owned())
-            };
-            Row::new(&input, &self.header.environment)
-        };
-        self.header.plan.skipped().map(row).collect()
+        let skipped = self.header.plan.skipped();
+        let rows = skipped.map(|(case, reason)| self.row(&self.input(case, reason)));
+        rows.collect()
+    }
+
+    fn row(&self, input: &RowInput) -> Row {
+        Row::new(input, &self.header.environment)
+    }
+
+    /// Returns what a row has whether or not its case runs. `reason`: why it does not run.
+    fn input<'a>(&'a self, case: &'a Case, reason: &str) -> RowInput<'a> {
+        RowInput {
+            engines: self.header.plan.pair(case),
+            schedule: Some(&self.header.schedule),
+            wire: self.header.wire.as_ref(),
+            nics: self.nics(case),
+            ..RowInput::skipped(case, reason.to_owned())
+        }
     }
 
     /// Returns the rows of the blocks that were begun and have not ended, as after an interruption.
@@ -67,21 +62,39 @@ impl Replay {
             .collect();
         let reference = sound.iter().find(|(case, _)| case.is_reference());
         let reference = reference.map_or(&[][..], |(_, samples)| samples);
+        let schedule = &self.header.schedule;
         let row = |(planned, measured): (&Planned, &Measured)| {
+            let case = &planned.case;
             let engines = |case: &Case| (case.sender, case.receiver);
-            let others = sound
-                .iter()
-                .filter(|(case, _)| engines(case) != engines(&planned.case));
+            let others = sound.iter();
+            let others = others.filter(|(other, _)| engines(other) != engines(case));
             let others: Vec<&[Sample]> = others.map(|(_, samples)| *samples).collect();
-            let half = planned.case.half_duplex();
+            let half = case.half_duplex();
             let half = sound.iter().find(|(case, _)| Some(**case) == half);
-            let beside = Beside {
+            self.row(&RowInput {
+                pin: match &planned.verdict {
+                    Decision::Run(placement, _) => Some(placement),
+                    Decision::Skip(_) => None,
+                },
+                warnings: self.warnings(planned, &progress.warnings),
+                outcome: match (&measured.failure, ended) {
+                    (Some(failure), _) => Outcome::Failed(failure.clone()),
+                    (None, None) => Outcome::Interrupted(self.interruption.clone()),
+                    (None, Some(by)) => Outcome::Complete(by),
+                },
+                samples: &measured.samples,
+                repeated: &measured.repeated,
+                verified: measured.verified,
                 reference,
                 half: half.map_or(&[][..], |(_, samples)| samples),
                 others: &others,
-                warnings: &progress.warnings,
-            };
-            self.row(planned, measured, beside, ended)
+                earlier_pps: self.header.earlier_pps(case),
+                settles_after: self.settles_after,
+                idle_powers: &self.idle_powers,
+                meter: schedule.settings.meter.as_ref().map(Meter::to_string),
+                until_pct: schedule.until.map(|until| until.half_width_pct),
+                ..self.input(case, "")
+            })
         };
         planned().map(row).collect()
     }
@@ -94,53 +107,21 @@ impl Replay {
             .unwrap_or_default()
     }
 
-    fn row(
-        &self,
-        planned: &Planned,
-        measured: &Measured,
-        beside: Beside,
-        ended: Option<EndedBy>,
-    ) -> Row {
-        let schedule = &self.header.schedule;
-        let (pin, of_plan) = match &planned.verdict {
-            Decision::Run(placement, warnings) => (Some(placement), &warnings[..]),
-            Decision::Skip(_) => (None, &[][..]),
-        };
-        let mut warnings: Vec<Warning> = of_plan.iter().cloned().map(Warning::Plan).collect();
-        warnings.extend(beside.warnings.iter().cloned().map(Warning::Block));
+    /// Returns the warnings of the plan and of the block about a case.
+    fn warnings(&self, planned: &Planned, of_block: &[BlockWarning]) -> Vec<Warning> {
+        let mut warnings: Vec<Warning> = Vec::new();
+        if let Decision::Run(_, of_plan) = &planned.verdict {
+            warnings.extend(of_plan.iter().cloned().map(Warning::Plan));
+        }
+        warnings.extend(of_block.iter().cloned().map(Warning::Block));
         #[cfg(feature = "calibration")]
-        if schedule.settings.delay.is_some() {
+        if self.header.schedule.settings.delay.is_some() {
             warnings.push(CaseWarning::Delayed.into());
         }
-        let engines = self.header.plan.pair(&planned.case);
-        let unverified = data::refusal(planned.case.payload, engines.sender);
-        let unverified = unverified.filter(|_| schedule.verify);
+        let sender = self.header.plan.pair(&planned.case).sender;
+        let unverified = data::refusal(planned.case.payload, sender);
+        let unverified = unverified.filter(|_| self.header.schedule.verify);
         warnings.extend(unverified.map(|reason| CaseWarning::NotVerified { reason }.into()));
-        let input = RowInput {
-            case: &planned.case,
-            engines,
-            pin,
-            schedule: Some(schedule),
-            wire: self.header.wire.as_ref(),
-            nics: self.nics(&planned.case),
-            warnings,
-            outcome: match (&measured.failure, ended) {
-                (Some(failure), _) => Outcome::Failed(failure.clone()),
-                (None, None) => Outcome::Interrupted(self.interruption.clone()),
-                (None, Some(by)) => Outcome::Complete(by),
-            },
-            samples: &measured.samples,
-            repeated: &measured.repeated,
-            verified: measured.verified,
-            reference: beside.reference,
-            half: beside.half,
-            others: beside.others,
-            earlier_pps: self.header.earlier_pps(&planned.case),
-            settles_after: self.settles_after,
-            idle_powers: &self.idle_powers,
-            meter: schedule.settings.meter.as_ref().map(Meter::to_string),
-            until_pct: schedule.until.map(|until| until.half_width_pct),
-        };
-        Row::new(&input, &self.header.environment)
+        warnings
     }
 }

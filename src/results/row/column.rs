@@ -1,5 +1,7 @@
 //! Description of columns: unit, meaning, type, and the runs that show them.
 
+use super::Short;
+
 /// A column of the results.
 #[derive(Debug)]
 pub struct Column {
@@ -57,96 +59,87 @@ pub enum Holds {
     Decimals,
 }
 
-/// Runs in which a CSV has a column by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Short {
-    /// Every run.
-    Always,
-    /// No run. `--columns all` has the column.
-    Never,
-    /// Runs in which some case has another value than the usual one.
-    Unusual,
-    /// Runs with another workload than `flood`.
-    Workload,
-    /// Runs with a rate.
-    Rate,
-    /// Runs with a flood at a rate.
-    Paced,
-    /// Runs with a flood.
-    Flood,
-    /// Runs with requests.
-    Rr,
-    /// Runs with a flood in both directions.
-    Bidir,
-    /// Runs with several flows per thread.
-    Flows,
-    /// Runs between two hosts.
-    Wire,
-    /// Runs with a flood between two hosts.
-    Path,
-    /// Runs with a flood on one host.
-    OneHostFlood,
-    /// Runs on one host, where all CPU time is of one kind of CPU.
-    Cpu,
-    /// Runs with a reference.
-    Reference,
-    /// Runs with a reference and with cases without a rate.
-    Ratio,
-    /// Runs with a reference on one host.
-    CpuRatio,
-    /// Runs without a reference, with cases without a rate.
-    Absolute,
-    /// Runs with cases without a rate.
-    Free,
-    /// Runs on one host with cases without a rate.
-    FreeCpu,
-    /// Runs on a machine whose power is metered.
-    Power,
-    /// Runs with `--verify`.
-    Verify,
-}
+/// An estimate with the lower and the upper bound of its interval, as far as they are known.
+pub type Interval = [Option<f64>; 3];
 
 /// Declares the columns: the fields of [`Row`], and [`Column::ALL`], which describes them. An entry is a sentence,
-/// then name and type, unit, period, the runs whose CSV has it, and the conditions under which it is empty.
+/// then name and type, unit, period, the runs whose CSV has it, the conditions under which it is empty, and its value.
+/// With an estimate, the bounds of its interval are declared, too.
 macro_rules! columns {
-    ($($section:literal { $(
+    (|$it:ident: &$computed:ty| $($section:literal { $(
         $(#[doc = $doc:literal])+
         $(#[serde($($serde:tt)+)])?
-        $name:ident: $type:ty, $unit:literal, $over:ident, $short:ident, $empty:literal;
+        $name:ident: $type:ty, $unit:literal, $over:ident, $short:ident, $empty:literal => $value:expr
+        $(, $places:literal in $get:ident($low:ident, $high:ident), $rarer:ident, $emptier:literal)?;
     )+ })+) => {
         /// One row of the results. The names have the units. Values that could not be measured are empty, never 0.
         #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-        pub struct Row {
-            $($($(#[doc = $doc])+ $(#[serde($($serde)+)])? pub $name: $type,)+)+
-        }
+        pub struct Row {$($(
+            $(#[doc = $doc])+
+            $(#[serde($($serde)+)])?
+            pub $name: $type,
+            $(
+                #[doc = concat!("Lower bound of the interval of `", stringify!($name), "`.")]
+                pub $low: $type,
+                #[doc = concat!("Upper bound of the interval of `", stringify!($name), "`.")]
+                pub $high: $type,
+            )?
+        )+)+}
 
         impl Row {
+            pub(super) fn of($it: &$computed) -> Self {
+                Self {$($(
+                    $name: columns!(@value $value $(, $places)?),
+                    $($low: low::<$places>($value), $high: high::<$places>($value),)?
+                )+)+}
+            }
+
+            $($($(
+                #[doc = concat!("Returns `", stringify!($name), "` with its interval.")]
+                pub fn $get(&self) -> $crate::results::row::Interval {
+                    [self.$name, self.$low, self.$high]
+                }
+            )?)+)+
+
             /// Returns the row with line breaks and control characters escaped in every text: see
             /// [`escape`](crate::term::escape). For display; files have the original texts.
             #[must_use]
             pub fn escaped_for_terminal(&self) -> Self {
-                Self {
-                    $($($name: $crate::results::row::column::Cell::escaped(&self.$name),)+)+
-                }
+                Self {$($(
+                    $name: Cell::escaped(&self.$name),
+                    $($low: self.$low, $high: self.$high,)?
+                )+)+}
             }
         }
 
-        impl $crate::results::row::Column {
+        impl Column {
             /// Complete list of columns, in order.
             #[expect(clippy::large_stack_arrays, reason = "a constant is not on the stack")]
             pub const ALL: &'static [Self] = &[$($(
-                Self {
-                    name: stringify!($name),
-                    unit: $unit,
-                    doc: concat!($($doc),+),
-                    section: $section,
-                    over: $crate::results::row::column::Over::$over,
-                    empty: $empty,
-                    holds: <$type as $crate::results::row::column::Cell>::HOLDS,
-                    may_be_null: <$type as $crate::results::row::column::Cell>::MAY_BE_NULL,
-                    short: $crate::results::row::column::Short::$short,
-                },
+                columns!(@column $name, concat!($($doc),+), $type, $section, $unit, $over, $short, $empty),
+                $(
+                    columns!(@column $low, concat!(" Lower bound of the interval of `", stringify!($name), "`."),
+                        $type, $section, $unit, $over, $rarer, $emptier),
+                    columns!(@column $high, concat!(" Upper bound of the interval of `", stringify!($name), "`."),
+                        $type, $section, $unit, $over, $rarer, $emptier),
+                )?
             )+)+];
+        }
+    };
+    (@value $value:expr) => { $value };
+    (@value $value:expr, $places:literal) => { middle::<$places>($value) };
+    (@column $name:ident, $doc:expr, $type:ty, $section:literal, $unit:literal, $over:ident, $short:ident,
+        $empty:literal) => {
+        Column {
+            name: stringify!($name),
+            unit: $unit,
+            doc: $doc,
+            section: $section,
+            over: Over::$over,
+            empty: $empty,
+            holds: <$type as Cell>::HOLDS,
+            may_be_null: <$type as Cell>::MAY_BE_NULL,
+            short: Short::$short,
         }
     };
 }

@@ -13,25 +13,14 @@ use crate::stats::Estimate;
 
 /// Windows of a case, and their pairs with windows of the reference.
 pub(super) struct Windows<'a> {
-    all: Vec<Window<'a>>,
-    pairs: Vec<WindowPair<'a>>,
+    /// Windows, each with whether it is disturbed.
+    all: Vec<(&'a Sample, bool)>,
+    /// Windows with that of the reference in the same round, and whether one of the two is disturbed.
+    pairs: Vec<((&'a Sample, &'a Sample), bool)>,
     /// Number of contaminated windows.
     pub(super) contaminated: usize,
     /// Preempted time, in percent of the windows.
     pub(super) preempted_pct: Option<f64>,
-}
-
-struct Window<'a> {
-    sample: &'a Sample,
-    is_disturbed: bool,
-}
-
-/// A window of the case, and the window of the reference in the same round.
-struct WindowPair<'a> {
-    sample: &'a Sample,
-    reference: &'a Sample,
-    /// True if one of the two is disturbed.
-    is_disturbed: bool,
 }
 
 impl<'a> Windows<'a> {
@@ -41,50 +30,38 @@ impl<'a> Windows<'a> {
         environment: &Environment,
     ) -> Self {
         let preempted_shares = preempted::shares(samples);
-        let windows = mark_disturbed(samples, &preempted_shares);
+        let all = mark_disturbed(samples, &preempted_shares);
         let references = mark_disturbed(reference, &preempted::shares(reference));
-        let pair = |window: &Window<'a>| {
+        let pair = |&(sample, is_disturbed): &(&'a Sample, bool)| {
             let mut references = references.iter();
-            let reference = references.find(|it| it.sample.round == window.sample.round)?;
-            Some(WindowPair {
-                sample: window.sample,
-                reference: reference.sample,
-                is_disturbed: window.is_disturbed || reference.is_disturbed,
-            })
+            let (other, is_other) = references.find(|(other, _)| other.round == sample.round)?;
+            Some(((sample, *other), is_disturbed || *is_other))
         };
-        let is_contaminated = |window: &&Window| {
-            window.is_disturbed
-                || sensor_readings::is_throttled(window.sample)
-                || sensor_readings::is_slow(window.sample, &environment.cpu_speeds)
+        let is_contaminated = |(sample, is_disturbed): &&(&Sample, bool)| {
+            *is_disturbed
+                || sensor_readings::is_throttled(sample)
+                || sensor_readings::is_slow(sample, &environment.cpu_speeds)
         };
         Self {
-            pairs: windows.iter().filter_map(pair).collect(),
-            contaminated: windows.iter().filter(is_contaminated).count(),
+            pairs: all.iter().filter_map(pair).collect(),
+            contaminated: all.iter().filter(is_contaminated).count(),
             preempted_pct: preempted::pct(samples, &preempted_shares),
-            all: windows,
+            all,
         }
     }
 
     /// Returns the number of disturbed windows.
     pub(super) fn disturbed(&self) -> usize {
-        let windows = self.all.iter();
-        windows.filter(|window| window.is_disturbed).count()
-    }
-
-    /// Returns the estimates from all windows.
-    pub(super) fn speeds(&self) -> Speeds {
-        self.speeds_if(|_| true)
+        self.all
+            .iter()
+            .filter(|(_, is_disturbed)| *is_disturbed)
+            .count()
     }
 
     /// Returns the estimates from the windows and pairs that `counts` accepts. Its argument is whether a window or a
     /// pair is disturbed.
-    fn speeds_if(&self, counts: impl Fn(bool) -> bool) -> Speeds {
-        let windows = self.all.iter();
-        let windows = windows.filter(|window| counts(window.is_disturbed));
-        let samples: Vec<&Sample> = windows.map(|window| window.sample).collect();
-        let pairs = self.pairs.iter().filter(|pair| counts(pair.is_disturbed));
-        let pairs = pairs.map(|pair| (pair.sample, pair.reference));
-        Speeds::of(&samples, &pairs.collect::<Vec<_>>())
+    pub(super) fn speeds_if(&self, counts: impl Fn(bool) -> bool) -> Speeds {
+        Speeds::of(&counted(&self.all, &counts), &counted(&self.pairs, &counts))
     }
 
     /// Returns the warnings about disturbed windows. `speeds`: the estimates from all windows.
@@ -93,7 +70,7 @@ impl<'a> Windows<'a> {
         if derived::move_estimates(self.disturbed(), self.all.len()) {
             warnings.push(CaseWarning::LostCpuTime);
         }
-        if self.disturbed() == 0 && !self.pairs.iter().any(|pair| pair.is_disturbed) {
+        if self.disturbed() == 0 && !self.pairs.iter().any(|(_, is_disturbed)| *is_disturbed) {
             return warnings;
         }
         let without = self.speeds_if(|is_disturbed| !is_disturbed);
@@ -112,12 +89,21 @@ impl<'a> Windows<'a> {
 
 /// Marks the disturbed windows. `preempted_shares`: the preempted time of each window's most preempted thread, as a
 /// fraction of the window.
-fn mark_disturbed<'a>(samples: &'a [Sample], preempted_shares: &[Option<f64>]) -> Vec<Window<'a>> {
-    let window = |(sample, share): (&'a Sample, &Option<f64>)| Window {
-        sample,
-        is_disturbed: preempted::disturbs(*share, sample),
-    };
-    samples.iter().zip(preempted_shares).map(window).collect()
+fn mark_disturbed<'a>(
+    samples: &'a [Sample],
+    preempted_shares: &[Option<f64>],
+) -> Vec<(&'a Sample, bool)> {
+    let windows = samples.iter().zip(preempted_shares);
+    let marked = windows.map(|(sample, share)| (sample, preempted::disturbs(*share, sample)));
+    marked.collect()
+}
+
+/// Returns those whose mark is accepted.
+fn counted<T: Copy>(marked: &[(T, bool)], counts: &impl Fn(bool) -> bool) -> Vec<T> {
+    let counted = marked
+        .iter()
+        .filter(|(_, is_disturbed)| counts(*is_disturbed));
+    counted.map(|(one, _)| *one).collect()
 }
 
 /// Returns whether two estimates differ by more than half of the interval of the first.

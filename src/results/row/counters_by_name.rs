@@ -22,22 +22,30 @@ fn in_words(
     samples: &[Sample],
     counters: impl Fn(&DirectionCounts) -> [&BTreeMap<String, u64>; 2],
 ) -> String {
-    // The two directions of a case have the same two machines, so one is enough.
-    let paths = samples.iter().filter_map(|sample| sample.paths.first());
-    let mut ends: [BTreeMap<&str, u64>; 2] = <_>::default();
-    for path in paths {
-        for (all, of_window) in ends.iter_mut().zip(counters(path)) {
-            for (name, packets) in of_window {
-                *all.entry(name).or_default() += packets;
-            }
-        }
-    }
-    let ends = ["sender", "receiver"].into_iter().zip(ends);
-    let some = ends.filter(|(_, counters)| !counters.is_empty());
-    let some = some.map(|(end, counters)| {
-        let words = counters.into_iter();
-        let words = words.map(|(name, packets)| format!("{name} {packets}"));
-        format!("{end}: {}", words.collect::<Vec<_>>().join(", "))
+    let ends = ["sender", "receiver"].iter().enumerate();
+    let ends = ends.filter_map(|(n, end)| {
+        let all = summed(paths(samples).flat_map(|path| counters(path)[n]));
+        let words = all
+            .iter()
+            .map(|(name, packets)| format!("{name} {packets}"));
+        let words: Vec<String> = words.collect();
+        (!words.is_empty()).then(|| format!("{end}: {}", words.join(", ")))
     });
-    some.collect::<Vec<_>>().join("; ")
+    ends.collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the path of each window. The two directions of a case have the same two machines, so one is enough.
+pub(super) fn paths(samples: &[Sample]) -> impl Iterator<Item = &DirectionCounts> {
+    samples.iter().filter_map(|sample| sample.paths.first())
+}
+
+/// Adds up counts by name.
+pub(super) fn summed<'a, K: Ord>(
+    counts: impl IntoIterator<Item = (K, &'a u64)>,
+) -> BTreeMap<K, u64> {
+    let mut sums = BTreeMap::new();
+    for (name, count) in counts {
+        *sums.entry(name).or_default() += count;
+    }
+    sums
 }

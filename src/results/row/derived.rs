@@ -2,6 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use super::counters_by_name::summed;
 use super::rounding::decimals;
 use crate::data::{Sample, Side, ThreadSample, WindowAccounting};
 use crate::stats::{self, Estimate};
@@ -129,6 +130,11 @@ fn sum(sample: &Sample, count: fn(&ThreadSample) -> u64) -> u64 {
     sample.threads.iter().map(count).sum()
 }
 
+fn per_second(sample: &Sample, amount: f64) -> Option<f64> {
+    let seconds = window_seconds(sample);
+    (seconds > 0.0).then(|| amount / seconds)
+}
+
 /// Returns the datagrams received that count as the result. For requests, these are the responses.
 pub(super) fn received(sample: &Sample) -> u64 {
     sum(sample, concluded)
@@ -138,45 +144,31 @@ fn concluded(thread: &ThreadSample) -> u64 {
     thread.result().0
 }
 
-fn initiated(thread: &ThreadSample) -> u64 {
-    if thread.side.initiates() {
-        thread.sent_packets
-    } else {
-        0
-    }
-}
-
-fn served(thread: &ThreadSample) -> u64 {
-    if thread.side == Side::Server {
-        thread.received_packets
-    } else {
-        0
-    }
-}
-
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the values that may be missing set the signature"
-)]
-/// Returns the datagrams received per second.
-pub(crate) fn received_pps(sample: &Sample) -> Option<f64> {
-    Some(received(sample) as f64 / window_seconds(sample))
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
-fn received_mbps(sample: &Sample) -> Option<f64> {
-    let bits = 8.0 * sum(sample, |thread| thread.result().1) as f64;
-    Some(bits / 1e6 / window_seconds(sample))
-}
-
 /// Returns the datagrams handed to the kernel, without responses.
 pub(super) fn sent(sample: &Sample) -> u64 {
     sum(sample, initiated)
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "as for received_pps")]
+fn initiated(thread: &ThreadSample) -> u64 {
+    u64::from(thread.side.initiates()) * thread.sent_packets
+}
+
+fn served(thread: &ThreadSample) -> u64 {
+    u64::from(thread.side == Side::Server) * thread.received_packets
+}
+
+/// Returns the datagrams received per second.
+pub(crate) fn received_pps(sample: &Sample) -> Option<f64> {
+    per_second(sample, received(sample) as f64)
+}
+
+fn received_mbps(sample: &Sample) -> Option<f64> {
+    let bits = 8.0 * sum(sample, |thread| thread.result().1) as f64;
+    per_second(sample, bits / 1e6)
+}
+
 fn sent_pps(sample: &Sample) -> Option<f64> {
-    Some(sent(sample) as f64 / window_seconds(sample))
+    per_second(sample, sent(sample) as f64)
 }
 
 /// Returns the CPU time of the threads that satisfy `counts`, per datagram that `packets` counts.
@@ -191,44 +183,37 @@ fn cpu_ns_per(
     (threads().count() > 0 && packets > 0).then(|| cpu_ns as f64 / packets as f64)
 }
 
+/// Returns whether a window has threads of this side.
+pub(super) fn has(sample: &Sample, side: Side) -> bool {
+    sample.threads.iter().any(|thread| thread.side == side)
+}
+
 /// Returns the CPU time of the senders per datagram sent, in nanoseconds. For requests, all CPU time of the clients
 /// counts.
 fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     let sends = |thread: &ThreadSample| match thread.side {
         Side::Sender | Side::Client => true,
-        Side::Receiver => has_servers(sample),
+        Side::Receiver => has(sample, Side::Server),
         Side::Alone | Side::Server | Side::Worker => false,
     };
     cpu_ns_per(sample, sends, initiated)
 }
 
-fn has_servers(sample: &Sample) -> bool {
-    sample
-        .threads
-        .iter()
-        .any(|thread| thread.side == Side::Server)
-}
-
 fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     // For requests, the receivers are the servers; threads that receive responses belong to clients.
-    let (side, packets): (_, fn(&ThreadSample) -> u64) = if has_servers(sample) {
-        (Side::Server, served)
+    if has(sample, Side::Server) {
+        cpu_ns_per(sample, |thread| thread.side == Side::Server, served)
     } else {
-        (Side::Receiver, concluded)
-    };
-    cpu_ns_per(sample, |thread| thread.side == side, packets)
+        cpu_ns_per(sample, |thread| thread.side == Side::Receiver, concluded)
+    }
 }
 
 /// Returns the CPU time of all bench threads per datagram received, in nanoseconds.
 pub(crate) fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
-    let has_workers = sample
-        .threads
-        .iter()
-        .any(|thread| thread.side == Side::Worker);
     // Workers count the time of the threads whose work they do.
-    let counts = |thread: &ThreadSample| {
-        !has_workers || thread.side == Side::Worker || thread.cpu_ns.is_some()
-    };
+    let is_alone = !has(sample, Side::Worker);
+    let counts =
+        |thread: &ThreadSample| is_alone || thread.side == Side::Worker || thread.cpu_ns.is_some();
     cpu_ns_per(sample, counts, concluded)
 }
 
@@ -240,10 +225,7 @@ fn other_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
 /// Returns the CPU time of threads other than bench threads and the ones that open and close windows, in percent of
 /// that of the bench threads.
 pub(super) fn other_cpu_pct(samples: &[Sample]) -> Option<f64> {
-    let other: u64 = samples
-        .iter()
-        .filter_map(|sample| sample.other_cpu_ns)
-        .sum();
+    let other: u64 = samples.iter().filter_map(|it| it.other_cpu_ns).sum();
     let threads = samples.iter().flat_map(|sample| &sample.threads);
     percent(other, threads.filter_map(|thread| thread.cpu_ns).sum())
 }
@@ -259,20 +241,11 @@ fn paired_ratios(pairs: &[(&Sample, &Sample)], value: fn(&Sample) -> Option<f64>
 
 /// Returns the smallest share of the received datagrams that one receiver got over all windows, in percent.
 pub(super) fn receiver_share_min_pct(samples: &[Sample]) -> Option<f64> {
-    let receivers = |sample: &Sample| -> Vec<u64> {
-        let threads = sample
-            .threads
-            .iter()
-            .filter(|thread| thread.side.counts_as_result());
-        threads.map(|thread| thread.received_packets).collect()
-    };
-    let mut totals = receivers(samples.first()?);
-    for sample in &samples[1..] {
-        for (total, more) in totals.iter_mut().zip(receivers(sample)) {
-            *total += more;
-        }
-    }
-    percent(totals.iter().copied().min()?, totals.iter().sum()).map(decimals::<2>)
+    let threads = samples.iter();
+    let threads = threads.flat_map(|sample| sample.threads.iter().enumerate());
+    let receivers = threads.filter(|(_, thread)| thread.side.counts_as_result());
+    let totals = summed(receivers.map(|(n, thread)| (n, &thread.received_packets)));
+    percent(*totals.values().min()?, totals.values().sum()).map(decimals::<2>)
 }
 
 fn percent(part: u64, whole: u64) -> Option<f64> {

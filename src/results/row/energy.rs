@@ -31,27 +31,23 @@ impl Energy {
         }
         let watts = |sample: &Sample| Some(sample.power_uw? as f64 / 1e6);
         let powers: Vec<f64> = samples.iter().filter_map(watts).collect();
-        let power_w = stats::estimate(&powers);
-        let Some((idle_w, idle_reach_w)) = idle_w(idle) else {
-            return Self {
-                power_w,
-                ..Self::default()
-            };
-        };
+        let idle = idle_w(idle);
         // The idle power is the same for all windows. So each window has its own energy, and the error of the idle
         // power is added afterwards.
-        let per_packet = |sample: &Sample| {
-            let pps = received_pps(sample).filter(|&pps| pps > 0.0)?;
-            Some((1e9 * (watts(sample)? - idle_w) / pps, 1e9 / pps))
-        };
-        let (energies, per_watt): (Vec<f64>, Vec<f64>) =
-            samples.iter().filter_map(per_packet).unzip();
-        let reach = stats::estimate(&per_watt).map(|per_watt| idle_reach_w * per_watt.middle);
-        let nj_per_packet = stats::estimate(&energies).zip(reach);
+        let nj_per_packet = idle.and_then(|(idle_w, idle_reach_w)| {
+            let per_packet = |sample: &Sample| {
+                let pps = received_pps(sample).filter(|&pps| pps > 0.0)?;
+                Some((1e9 * (watts(sample)? - idle_w) / pps, 1e9 / pps))
+            };
+            let (energies, per_watt): (Vec<f64>, Vec<f64>) =
+                samples.iter().filter_map(per_packet).unzip();
+            let reach = idle_reach_w * stats::estimate(&per_watt)?.middle;
+            Some(widened(stats::estimate(&energies)?, reach))
+        });
         Self {
-            power_w,
-            idle_w: Some(idle_w),
-            nj_per_packet: nj_per_packet.map(|(energy, reach)| widened(energy, reach)),
+            power_w: stats::estimate(&powers),
+            idle_w: idle.map(|(idle_w, _)| idle_w),
+            nj_per_packet,
         }
     }
 }

@@ -25,8 +25,9 @@ pub struct Environment {
 }
 
 /// Returns the text of a fact.
-pub(super) fn known(fact: Option<&String>) -> String {
-    fact.cloned().unwrap_or_default()
+#[expect(clippy::ref_option, reason = "a line for each column")]
+pub(super) fn known(fact: &Option<String>) -> String {
+    fact.clone().unwrap_or_default()
 }
 
 /// Returns the lowest or the highest clock of all CPUs, in MHz.

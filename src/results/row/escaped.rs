@@ -1,9 +1,7 @@
 //! Columns with texts, which are escaped for display on a terminal.
 
 use super::column::{Cell, Holds};
-use super::{NicText, Reason, Throttled, Warning};
 use crate::data::{Destination, HostAddress};
-use crate::host::placement::Placement;
 use crate::term::escape;
 
 impl Cell for String {
@@ -12,41 +10,6 @@ impl Cell for String {
     fn escaped(&self) -> Self {
         escape::line(self).into_owned()
     }
-}
-
-// Whoever shows a sentence escapes its text.
-impl Cell for Vec<Warning> {
-    const HOLDS: Holds = Holds::Sentences;
-}
-
-impl Cell for Reason {
-    const HOLDS: Holds = Holds::Sentence;
-}
-
-impl Cell for Throttled {
-    const HOLDS: Holds = Holds::Text;
-
-    fn escaped(&self) -> Self {
-        match self {
-            Self::Yes(how) => Self::Yes(how.escaped()),
-            other => other.clone(),
-        }
-    }
-}
-
-impl Cell for NicText {
-    const HOLDS: Holds = Holds::Text;
-
-    fn escaped(&self) -> Self {
-        Self {
-            text: self.text.escaped(),
-            ..*self
-        }
-    }
-}
-
-impl Cell for Option<Placement> {
-    const HOLDS: Holds = Holds::Text;
 }
 
 impl Cell for Destination {

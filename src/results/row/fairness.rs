@@ -40,24 +40,18 @@ impl Fairness {
         (squares > 0.0).then(|| decimals::<4>(sum * sum / (squares * self.packets.len() as f64)))
     }
 
-    /// Returns the rate of the slowest flow, in datagrams per second.
-    pub(super) fn slowest_pps(&self) -> Option<f64> {
-        self.pps(self.packets.iter().min())
-    }
-
-    /// Returns the rate of the fastest flow, in datagrams per second.
-    pub(super) fn fastest_pps(&self) -> Option<f64> {
-        self.pps(self.packets.iter().max())
+    /// Returns the rates of the slowest and of the fastest flow, in datagrams per second.
+    pub(super) fn range_pps(&self) -> [Option<f64>; 2] {
+        let ends = [self.packets.iter().min(), self.packets.iter().max()];
+        ends.map(|packets| {
+            let pps = *packets? as f64 / self.seconds;
+            pps.is_finite().then(|| decimals::<1>(pps))
+        })
     }
 
     /// Returns the number of flows over which nothing was received.
     pub(super) fn starved(&self) -> usize {
         self.packets.iter().filter(|&&packets| packets == 0).count()
-    }
-
-    fn pps(&self, packets: Option<&u64>) -> Option<f64> {
-        let pps = *packets? as f64 / self.seconds;
-        pps.is_finite().then(|| decimals::<1>(pps))
     }
 }
 
@@ -89,7 +83,6 @@ mod tests {
     fn the_slowest_and_the_fastest_and_who_got_nothing() {
         let fairness = of(&[30, 10, 0, 0]).expect("many flows");
         assert_eq!(fairness.starved(), 2);
-        assert_eq!(fairness.slowest_pps(), Some(0.0));
-        assert_eq!(fairness.fastest_pps(), Some(300.0));
+        assert_eq!(fairness.range_pps(), [Some(0.0), Some(300.0)]);
     }
 }

@@ -29,6 +29,11 @@ pub(super) fn or_empty<S: Serializer>(
     }
 }
 
+/// Writes a text.
+pub(super) fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
 /// Writes the key of a case.
 pub(super) fn key<S: Serializer>(case: &Case, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&case.key())

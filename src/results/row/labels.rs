@@ -1,7 +1,7 @@
 //! Properties of a row that follow from its columns: label, block, loss place.
 
 use super::derived::move_estimates;
-use super::{Row, Throttled, Warning};
+use super::{Interval, Row, Throttled, Warning};
 use crate::data::BlockKey;
 use crate::is_debug;
 use crate::plan::PlanWarning;
@@ -59,19 +59,12 @@ impl Row {
     /// Returns whether the half-width of each interval is at most `half_width_pct` percent of its estimate. An
     /// estimate without an interval counts as narrow, and an interval around 0 as wide.
     pub fn is_narrow(&self, half_width_pct: f64) -> bool {
-        let is_narrow = |middle: Option<f64>, low: Option<f64>, high: Option<f64>| {
-            let is_wide = || Some(50.0 * (high? - low?) > half_width_pct * middle?);
-            !is_wide().unwrap_or(false)
+        let is_wide = |[middle, low, high]: Interval| {
+            let half = 50.0 * (high? - low?);
+            Some(half > half_width_pct * middle?)
         };
-        is_narrow(
-            self.received_pps,
-            self.received_pps_low,
-            self.received_pps_high,
-        ) && is_narrow(
-            self.ratio_to_std,
-            self.ratio_to_std_low,
-            self.ratio_to_std_high,
-        ) && is_narrow(self.rtt_p50_us, self.rtt_p50_us_low, self.rtt_p50_us_high)
+        let estimates = [self.pps(), self.to_std(), self.p50_us()];
+        !estimates.into_iter().filter_map(is_wide).any(|it| it)
     }
 
     /// Returns the place between two hosts where most datagrams were lost, and its share of all losses in percent.

@@ -1,10 +1,11 @@
 //! Rows of the results. Raw counters become readable numbers here and nowhere else.
 //!
-//! `columns.rs` defines the columns, `new.rs` computes their values.
+//! `columns.rs` defines the columns, `computed.rs` collects what they are computed from.
 
 mod busy_polled;
 pub(crate) mod column;
 mod columns;
+mod computed;
 mod contamination;
 mod counters_by_name;
 mod derived;
@@ -21,6 +22,7 @@ mod load;
 mod machine;
 mod new;
 mod nic_text;
+mod of_case;
 mod on_the_way;
 mod outcome;
 pub(crate) mod pacing;
@@ -32,10 +34,11 @@ mod residual;
 mod round_trips;
 mod rounding;
 mod sensor_readings;
+mod short;
 mod status;
 mod warning;
 
-pub use self::column::{Column, Holds, Over, Short};
+pub use self::column::{Column, Holds, Interval, Over};
 pub use self::columns::Row;
 pub(crate) use self::derived::{cpu_ns_per_packet, received_pps};
 pub use self::environment::{Environment, isolated_cpus, rps_cpus};
@@ -47,6 +50,8 @@ pub use self::outcome::{EndedBy, Outcome, Status};
 pub use self::reason::{Failure, Hindrance, Interruption, Reason};
 pub(crate) use self::rounding::milliseconds;
 pub use self::sensor_readings::Throttled;
+pub(crate) use self::short::Run;
+pub use self::short::Short;
 pub use self::warning::{BlockWarning, CaseWarning, Warning};
 
 #[cfg(test)]

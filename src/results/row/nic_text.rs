@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
-
 use crate::host::facts::{Interface, InterfaceKind};
+use crate::term::escape;
 
 /// Network interface of a row, in words. Empty: all threads are on one host.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,7 +20,7 @@ impl NicText {
     pub(crate) fn of(interface: &Interface) -> Self {
         let is_veth = interface.kind == InterfaceKind::Veth;
         Self {
-            text: format!("{}: {interface}", interface.name),
+            text: escape::line(&format!("{}: {interface}", interface.name)).into_owned(),
             is_veth,
             speed_mbps: interface.speed_mbps.filter(|_| !is_veth),
         }
@@ -31,11 +30,5 @@ impl NicText {
 impl fmt::Display for NicText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
-    }
-}
-
-impl Serialize for NicText {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::counters_by_name::{paths, summed};
 use super::{CaseWarning, RowInput, derived, radio};
-use crate::data::{CLOSED_PORTS, DirectionCounts, Sample, Shared};
+use crate::data::{CLOSED_PORTS, Sample};
 use crate::host::check::cause;
 use crate::sys::loss_places::by_name;
 use crate::sys::nic::{Way, way};
@@ -58,14 +59,9 @@ fn losses_of_others(samples: &[Sample]) -> Vec<CaseWarning> {
     let paths = samples.iter().flat_map(|sample| &sample.paths);
     // Such a counter may count a train of any length as one drop.
     for path in paths.filter(|path| !path.drops_may_be_trains) {
-        for Shared {
-            place,
-            counted,
-            taken,
-        } in path.shared_counters()
-        {
-            let sums = places.entry(place).or_default();
-            *sums = (sums.0 + counted, sums.1 + taken);
+        for shared in path.shared_counters() {
+            let sums = places.entry(shared.place).or_default();
+            *sums = (sums.0 + shared.counted, sums.1 + shared.taken);
         }
     }
     let mut warnings = Vec::new();
@@ -102,39 +98,31 @@ fn most_moved(
     samples: &[Sample],
     is_one: impl Fn(&str, &str) -> bool,
 ) -> Option<((&str, &str), u64)> {
-    let mut counters: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-    for path in samples.iter().filter_map(|sample| sample.paths.first()) {
-        let DirectionCounts {
-            nic_at_sender,
-            nic_at_receiver,
-            ..
-        } = path;
-        for (end, named) in [("sender", nic_at_sender), ("receiver", nic_at_receiver)] {
-            for (name, packets) in named.iter().filter(|(name, _)| is_one(end, name)) {
-                *counters.entry((end, name)).or_default() += packets;
-            }
-        }
-    }
+    let counters = summed(paths(samples).flat_map(|path| {
+        let ends = [
+            ("sender", &path.nic_at_sender),
+            ("receiver", &path.nic_at_receiver),
+        ];
+        let named = ends.into_iter().flat_map(|(end, named)| {
+            let named = named.iter();
+            named.map(move |(name, packets)| ((end, name.as_str()), packets))
+        });
+        named.filter(|((end, name), _)| is_one(end, name))
+    }));
     counters.into_iter().max_by_key(|(_, packets)| *packets)
 }
 
 /// Returns a warning that names where the receiver's host lost packets, if datagrams were lost meanwhile.
 fn places_before_sockets(input: &RowInput) -> Option<CaseWarning> {
-    let mut places: BTreeMap<String, u64> = BTreeMap::new();
-    for path in input
-        .samples
-        .iter()
-        .filter_map(|sample| sample.paths.first())
-    {
-        for (place, packets) in &path.places_at_receiver {
-            *places.entry(place.clone()).or_default() += packets;
-        }
-    }
+    let paths = paths(input.samples);
+    let places = summed(paths.flat_map(|path| &path.places_at_receiver));
+    let places = places.into_iter();
+    let places = places.map(|(place, packets)| (place.clone(), packets));
     let accounting = derived::total_accounting(input.samples);
     let lost = accounting.sent.saturating_sub(accounting.received);
     let few = FEW * input.samples.len() as u64;
     let is_few = |packets: u64| packets <= few.min(lost / 100);
-    let lost_at = by_name(&places).into_iter();
+    let lost_at = by_name(&places.collect()).into_iter();
     let each = lost_at.filter(|(place, packets)| {
         // What is for nobody here comes every day.
         let is_usual = place.is_common && *packets <= few && 2 * packets < lost;

@@ -13,7 +13,8 @@ pub(super) fn late(samples: &[Sample]) -> Option<u64> {
 /// Times from one datagram to the next, in all windows.
 pub(super) struct Gaps {
     times: Histogram,
-    source: &'static str,
+    /// `kernel` or `calls`.
+    pub(super) source: &'static str,
 }
 
 impl Gaps {
@@ -43,10 +44,6 @@ impl Gaps {
 
     pub(super) fn longest_us(&self) -> Option<f64> {
         Some(decimals::<3>(self.times.quantile(1.0)? / 1e3))
-    }
-
-    pub(super) fn source(&self) -> &'static str {
-        self.source
     }
 }
 
@@ -168,7 +165,7 @@ mod tests {
             });
         }
         let gaps = Gaps::of(&samples).expect("there are some");
-        assert_eq!(gaps.source(), "kernel");
+        assert_eq!(gaps.source, "kernel");
         let median = gaps.quantile_us(0.5).expect("300 are enough");
         assert!((median / 100.0 - 1.0).abs() < 0.004, "{median}");
         assert!(gaps.quantile_us(0.99).is_some() && gaps.quantile_us(0.999).is_none());
@@ -176,7 +173,7 @@ mod tests {
             pacing.transmit_gaps = Histogram::default();
         }
         let gaps = Gaps::of(&samples).expect("there are some");
-        assert_eq!(gaps.source(), "calls");
+        assert_eq!(gaps.source, "calls");
         let longest = gaps.longest_us().expect("there is one");
         assert!((longest / 200.0 - 1.0).abs() < 0.004, "{longest}");
     }

@@ -3,6 +3,7 @@
 //! The result is a low estimate. Threads of the case that share a CPU wait for each other, each switch to a thread
 //! takes time, and other threads of the program may have run on any CPU. None of these waits counts as preempted.
 
+use super::derived;
 use crate::data::{Sample, Side, ThreadSample};
 use crate::sys::run_queue::CpuTaken;
 
@@ -48,13 +49,9 @@ pub(crate) fn share_of_one(sample: &Sample) -> Option<f64> {
 
 /// Returns the preempted time over all windows, in percent. `shares`: the fraction of each window.
 pub(super) fn pct(samples: &[Sample], shares: &[Option<f64>]) -> Option<f64> {
-    let preempted_ns =
-        |(sample, share): (&Sample, &Option<f64>)| Some((*share)? * sample.window_ns as f64);
-    let preempted_ns: f64 = samples
-        .iter()
-        .zip(shares)
-        .map(preempted_ns)
-        .sum::<Option<f64>>()?;
+    let windows = samples.iter().zip(shares);
+    let preempted_ns = windows.map(|(sample, share)| Some((*share)? * sample.window_ns as f64));
+    let preempted_ns: f64 = preempted_ns.sum::<Option<f64>>()?;
     let window_ns: u64 = samples.iter().map(|sample| sample.window_ns).sum();
     (window_ns > 0).then(|| 100.0 * preempted_ns / window_ns as f64)
 }
@@ -123,11 +120,7 @@ fn shortest_switch_ns(samples: &[Sample], thread: usize) -> f64 {
 /// that do not count preempted time. With IRQ_TIME_ACCOUNTING, softirq time is not included.
 fn busy_sender_share(sample: &Sample) -> Option<f64> {
     // Workers may have run on any CPU.
-    if sample
-        .threads
-        .iter()
-        .any(|thread| thread.side == Side::Worker)
-    {
+    if derived::has(sample, Side::Worker) {
         return None;
     }
     let never_slept =
@@ -135,10 +128,8 @@ fn busy_sender_share(sample: &Sample) -> Option<f64> {
     let senders = sample.threads.iter().filter(never_slept);
     let cpus = senders.filter_map(|sender| sender.cpu);
     let used = cpus.filter_map(|cpu| {
-        let threads = sample
-            .threads
-            .iter()
-            .filter(|thread| thread.cpu == Some(cpu));
+        let threads = sample.threads.iter();
+        let threads = threads.filter(|thread| thread.cpu == Some(cpu));
         let ran: u64 = threads.map(|thread| thread.cpu_ns).sum::<Option<u64>>()?;
         Some(ran as f64 / sample.window_ns as f64)
     });

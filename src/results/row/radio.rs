@@ -1,6 +1,7 @@
 //! Warnings about radios at the ends of a path.
 
 use super::CaseWarning;
+use super::counters_by_name::paths;
 use crate::data::Sample;
 use crate::sys::nic::Wireless;
 
@@ -9,11 +10,8 @@ const CHANGED: f64 = 1.25;
 
 /// Returns the warnings about the radios of both ends. Empty if they have none.
 pub(super) fn warnings(samples: &[Sample]) -> Vec<CaseWarning> {
-    // The two directions of a case have the same two machines, so one is enough.
-    let paths = samples.iter().filter_map(|sample| sample.paths.first());
-    let (senders, receivers): (Vec<_>, Vec<_>) = paths
-        .map(|path| (path.radio_at_sender, path.radio_at_receiver))
-        .unzip();
+    let radios = paths(samples).map(|path| (path.radio_at_sender, path.radio_at_receiver));
+    let (senders, receivers): (Vec<_>, Vec<_>) = radios.unzip();
     let mut warnings = Vec::new();
     for (end, radios) in [("sender", senders), ("receiver", receivers)] {
         let radios: Vec<Wireless> = radios.into_iter().flatten().collect();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::refusals::Refusals;
 use super::warning::calls_failed;
@@ -62,12 +62,6 @@ impl fmt::Display for Reason {
     }
 }
 
-impl Serialize for Reason {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 sentences! {
     /// Reason why a case failed.
     pub enum Failure {
@@ -105,18 +99,7 @@ impl Failure {
 
     /// Returns whether threads that other programs kept from running may be why the case failed.
     pub(crate) fn may_be_starved(&self) -> bool {
-        match self {
-            Self::Starved { .. }
-            | Self::NothingDue { .. }
-            | Self::NothingSent { .. }
-            | Self::NothingInWindows { .. }
-            | Self::NothingReceived { .. }
-            | Self::NoAnswer { .. } => true,
-            Self::CountsDiffer { .. }
-            | Self::SettingChanged { .. }
-            | Self::SettingFailed { .. }
-            | Self::Told { .. } => false,
-        }
+        !self.is_of_setting() && !matches!(self, Self::CountsDiffer { .. } | Self::Told { .. })
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::derived;
 use crate::data::Sample;
+use crate::text::digits::counted_with_verb;
 
 /// Datagrams that the kernel refused to send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,21 +35,16 @@ impl Refusals {
 impl fmt::Display for Refusals {
     /// Writes how many were refused, why, and where to look.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.datagrams == 1 {
-            " was"
-        } else {
-            "s were"
-        };
         let reasons: Vec<String> = self.errnos.iter().map(|errno| explained(errno)).collect();
         let why = if reasons.is_empty() {
             "no room, or no reason was given".to_owned()
         } else {
             reasons.join(", ")
         };
+        let refused = counted_with_verb(self.datagrams, "datagram");
         write!(
             f,
-            "{} datagram{plural} refused at the sender and lost (refused_packets): {why}",
-            self.datagrams
+            "{refused} refused at the sender and lost (refused_packets): {why}"
         )
     }
 }

@@ -3,8 +3,6 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
-
 use super::CaseWarning;
 use super::derived;
 use super::rounding::decimals;
@@ -18,18 +16,9 @@ use crate::sys::sensors::{SensorReadings, throttle_words};
 /// `config_txt/overclocking.adoc`). On a virtual machine, up to one window in five read less than 95.
 const SAME_CLOCK_PCT: f64 = 90.0;
 
-fn celsius(millic: Option<i32>) -> Option<f64> {
+/// Returns a temperature in degrees Celsius.
+pub(super) fn celsius(millic: Option<i32>) -> Option<f64> {
     millic.map(|millic| f64::from(millic) / 1000.0)
-}
-
-/// Returns the temperature before the first window, in degrees Celsius.
-pub(super) fn temp_c_start(samples: &[Sample]) -> Option<f64> {
-    celsius(samples.first()?.climate.first_millic)
-}
-
-/// Returns the temperature after the last window, in degrees Celsius.
-pub(super) fn temp_c_end(samples: &[Sample]) -> Option<f64> {
-    celsius(samples.last()?.climate.last_millic)
 }
 
 /// Returns the highest temperature of all readings, in degrees Celsius.
@@ -40,9 +29,7 @@ pub(super) fn temp_c_max(samples: &[Sample]) -> Option<f64> {
 
 /// Returns the lowest clock that cpufreq requested at the closing of a window, in MHz.
 pub(super) fn freq_low_mhz(samples: &[Sample]) -> Option<f64> {
-    let readings = samples
-        .iter()
-        .filter_map(|sample| sample.climate.lowest_khz);
+    let readings = samples.iter().filter_map(|it| it.climate.lowest_khz);
     readings.min().map(|khz| khz as f64 / 1000.0)
 }
 
@@ -58,9 +45,7 @@ fn clock_pct(sample: &Sample, at_start: &[CpuSpeed]) -> Option<f64> {
 
 /// Returns the speed of the slowest CPU in the slowest window, in percent of its own speed at the start.
 pub(super) fn clock_min_pct(samples: &[Sample], at_start: &[CpuSpeed]) -> Option<f64> {
-    let percents = samples
-        .iter()
-        .filter_map(|sample| clock_pct(sample, at_start));
+    let percents = samples.iter().filter_map(|it| clock_pct(it, at_start));
     percents.min_by(f64::total_cmp).map(decimals::<1>)
 }
 
@@ -80,17 +65,11 @@ pub(super) fn idle_states(samples: &[Sample]) -> String {
     if window_ns <= 0.0 {
         return String::new();
     }
-    let shares = all.states.iter();
-    let shares = shares.map(|state| {
-        (
-            &state.name,
-            (100.0 * state.ns as f64 / window_ns).min(100.0),
-        )
-    });
+    let states = all.states.iter();
+    let shares = states.map(|state| (&state.name, 100.0 * state.ns as f64 / window_ns));
     let used = shares.filter(|(_, pct)| *pct >= NEGLIGIBLE_PCT);
-    let used: Vec<String> = used
-        .map(|(name, pct)| format!("{name} {pct:.0} %"))
-        .collect();
+    let used = used.map(|(name, pct)| format!("{name} {:.0} %", pct.min(100.0)));
+    let used: Vec<String> = used.collect();
     if used.is_empty() && !all.is_empty() {
         "no".to_owned()
     } else {
@@ -120,12 +99,6 @@ impl fmt::Display for Throttled {
             Self::NotByKernel => "not by the kernel",
             Self::Yes(how) => how,
         })
-    }
-}
-
-impl Serialize for Throttled {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 
@@ -175,10 +148,7 @@ pub(super) fn warnings(
     if let Some(throttles_from_c) = throttles_from_c.filter(is_reached) {
         warnings.push(CaseWarning::Hot { throttles_from_c });
     }
-    let slow = samples
-        .iter()
-        .filter(|sample| is_slow(sample, at_start))
-        .count();
+    let slow = samples.iter().filter(|it| is_slow(it, at_start)).count();
     if derived::move_estimates(slow, samples.len()) {
         warnings.push(CaseWarning::SlowerCpu);
     }

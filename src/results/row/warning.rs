@@ -201,8 +201,7 @@ sentences! {
 
 /// Returns the number of failed system calls in words.
 pub(super) fn calls_failed(calls: u64) -> String {
-    let plural = if calls == 1 { "" } else { "s" };
-    format!("{calls} system call{plural} failed")
+    format!("{} failed", counted(calls, "system call"))
 }
 
 fn from_to<T: fmt::Display>(what: &str, range: Option<(T, T)>, unit: &str) -> String {

@@ -5,7 +5,7 @@ use std::fs;
 
 use super::document;
 use crate::common::pages::root;
-use udpbench::results::row::{Column, Short};
+use udpbench::results::row::Column;
 
 /// `INSTA_UPDATE=always` writes the page anew.
 #[test]
@@ -44,7 +44,7 @@ fn the_page_about_the_columns_is_made_from_their_table() {
         }
         let doc = doc.replace("WIRE.md", "[WIRE.md](WIRE.md#fixed-rates)");
         let over = format!("{:?}", column.over).to_lowercase();
-        let (unit, short) = (column.unit, in_words(column.short));
+        let (unit, short) = (column.unit, column.short.words);
         let _ = writeln!(
             page,
             "| {names} | {unit} | {over} | {doc} | {empty} | {short} |"
@@ -64,7 +64,7 @@ fn the_page_about_the_columns_is_made_from_their_table() {
 fn are_bounds(lower: &Column, upper: &Column) -> bool {
     lower.doc.trim().replacen("Lower", "Upper", 1) == upper.doc.trim()
         && upper.empty.starts_with(lower.empty)
-        && (lower.short, lower.over) == (upper.short, upper.over)
+        && (lower.short.words, lower.over) == (upper.short.words, upper.over)
 }
 
 /// Returns whether a column is a bound of the interval of an estimate, in the same runs and windows.
@@ -75,7 +75,8 @@ fn is_bound(estimate: &Column, column: &Column) -> bool {
             .strip_prefix(" bound of the interval of `")?
             .strip_suffix("`.")
     });
-    name == Some(estimate.name) && (column.short, column.over) == (estimate.short, estimate.over)
+    name == Some(estimate.name)
+        && (column.short.words, column.over) == (estimate.short.words, estimate.over)
 }
 
 /// Returns whether both columns say of the other host what columns of this host say.
@@ -84,35 +85,7 @@ fn are_remote(first: &Column, second: &Column) -> bool {
     is_remote(first)
         && is_remote(second)
         && first.empty == second.empty
-        && (first.short, first.over) == (second.short, second.over)
-}
-
-/// In which runs a column is in a CSV by default.
-fn in_words(short: Short) -> &'static str {
-    match short {
-        Short::Always => "always",
-        Short::Never => "",
-        Short::Unusual => "varied",
-        Short::Workload => "not `flood`",
-        Short::Rate => "`--rate`",
-        Short::Paced => "flood, `--rate`",
-        Short::Flood => "flood",
-        Short::Rr => "`rr`",
-        Short::Bidir => "`bidir`",
-        Short::Flows => "`--flows`",
-        Short::Wire => "two hosts",
-        Short::Path => "flood, two hosts",
-        Short::OneHostFlood => "flood, one host",
-        Short::Cpu => "one host",
-        Short::Reference => "reference",
-        Short::Ratio => "reference, no `--rate`",
-        Short::CpuRatio => "reference, one host",
-        Short::Absolute => "no reference, no `--rate`",
-        Short::Free => "no `--rate`",
-        Short::FreeCpu => "no `--rate`, one host",
-        Short::Power => "power meter",
-        Short::Verify => "`--verify`",
-    }
+        && (first.short.words, first.over) == (second.short.words, second.over)
 }
 
 const COLUMNS: &str = "\

@@ -54,14 +54,11 @@ impl Measured<'_> {
     }
 }
 
-/// Collects the rows of each case and kind of arrivals.
+/// Collects the rows of each case and kind of arrivals, in the order of the cases that wait.
 fn cases<'a>(rows: &[(&'a Row, Load)]) -> Vec<Measured<'a>> {
     let mut cases: Vec<Measured> = Vec::new();
     let (alone, loaded): (Vec<_>, Vec<_>) = rows.iter().partition(|(_, load)| *load == Load::Alone);
     for (row, load) in loaded {
-        if !matches!(load, Load::Share(_)) {
-            continue;
-        }
         let (key, arrivals) = (key(row), row.arrivals);
         let mut known = cases.iter_mut();
         match known.find(|case| case.key == key && case.arrivals == arrivals) {
@@ -73,27 +70,22 @@ fn cases<'a>(rows: &[(&'a Row, Load)]) -> Vec<Measured<'a>> {
             }),
         }
     }
-    // In the order of the cases that wait.
-    let mut ordered = Vec::new();
-    for (row, load) in alone {
-        let key = key(row);
-        let (own, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| case.key == key);
-        cases = others;
-        if own.is_empty() {
-            ordered.push(Measured {
+    for one in &alone {
+        let key = key(one.0);
+        let mut own = cases.iter_mut().filter(|case| case.key == key).peekable();
+        if own.peek().is_some() {
+            own.for_each(|case| case.rows.push(*one));
+        } else {
+            cases.push(Measured {
                 key,
                 arrivals: None,
-                rows: vec![(row, load)],
+                rows: vec![*one],
             });
-        } else {
-            ordered.extend(own.into_iter().map(|mut case| {
-                case.rows.push((row, load));
-                case
-            }));
         }
     }
-    ordered.extend(cases);
-    ordered
+    let place = |case: &Measured| alone.iter().position(|(row, _)| key(row) == case.key);
+    cases.sort_by_cached_key(|case| place(case).unwrap_or(usize::MAX));
+    cases
 }
 
 fn key(row: &Row) -> Key {
@@ -146,12 +138,12 @@ fn p50(row: &Row) -> String {
         // A rate above capacity has responses, but no valid round trips.
         _ if row.answered_of_overload_pct().is_some() => OVER.to_owned(),
         Status::Failed => "failed".to_owned(),
-        _ => estimate([row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high], 1),
+        _ => estimate(row.p50_us(), 1),
     }
 }
 
 fn p99(row: &Row) -> String {
-    estimate([row.rtt_p99_us, row.rtt_p99_us_low, row.rtt_p99_us_high], 1)
+    estimate(row.p99_us(), 1)
 }
 
 fn lacks_p99(row: &Row) -> bool {

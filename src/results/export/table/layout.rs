@@ -1,12 +1,12 @@
 //! Columns, legends and number formats of tables, by workload.
 
 use crate::data::Workload;
-use crate::results::row::{Row, Status};
+use crate::results::row::{Interval, Row, Status};
 use crate::term::table::Columns;
 use crate::text::digits::{self, decimals, decimals_without_interval};
 
-/// Function that returns an estimate and the lower and upper bound of its interval.
-type Interval = fn(&Row) -> [Option<f64>; 3];
+/// Function that returns an estimate with its interval.
+type Of = fn(&Row) -> Interval;
 
 /// Returns the table columns for rows of this row's workload.
 pub(super) fn columns(row: &Row) -> Columns<'static, Row> {
@@ -15,8 +15,8 @@ pub(super) fn columns(row: &Row) -> Columns<'static, Row> {
         .word("conn", |row| row.connection.short().to_owned());
     let columns = match row.workload {
         Workload::Rr => columns
-            .number("p50 us", first(p50_us))
-            .spare(6, "+-%", reach(p50_us))
+            .number("p50 us", first(Row::p50_us))
+            .spare(6, "+-%", reach(Row::p50_us))
             .spare(2, "p90 us", |row| number(row.rtt_p90_us, 1))
             .number("p99 us", |row| number(row.rtt_p99_us, 1))
             .number("max us", |row| number(row.rtt_max_us, 0))
@@ -33,33 +33,25 @@ pub(super) fn columns(row: &Row) -> Columns<'static, Row> {
             .spare(2, "rx ns", rx_ns)
             .number("cpu ns", cpu_ns),
         Workload::Bidir => throughput(columns)
-            .number("vs half", |row| estimate(to_half(row), 3))
-            .spare(5, "+-%", reach(to_half))
+            .number("vs half", |row| estimate(row.to_half(), 3))
+            .spare(5, "+-%", reach(Row::to_half))
             .spare(3, "cpu ns", cpu_ns),
     };
     let columns = if row.energy_nj_per_packet.is_some() {
-        columns.spare(7, "nJ", |row| estimate(energy_nj(row), 0))
+        columns.spare(7, "nJ", |row| estimate(row.energy_nj(), 0))
     } else {
         columns
     };
     columns
-        .number("vs std", |row| estimate(to_std(row), 3))
-        .spare(4, "+-%", reach(to_std))
-}
-
-fn energy_nj(row: &Row) -> [Option<f64>; 3] {
-    [
-        row.energy_nj_per_packet,
-        row.energy_nj_per_packet_low,
-        row.energy_nj_per_packet_high,
-    ]
+        .number("vs std", |row| estimate(row.to_std(), 3))
+        .spare(4, "+-%", reach(Row::to_std))
 }
 
 fn throughput(columns: Columns<'static, Row>) -> Columns<'static, Row> {
     columns
-        .number("Mb/s", first(mbps))
-        .spare(6, "+-%", reach(pps))
-        .spare(3, "kpps", |row| estimate(pps(row).map(thousands), 1))
+        .number("Mb/s", first(Row::mbps))
+        .spare(6, "+-%", reach(Row::pps))
+        .spare(3, "kpps", |row| estimate(row.pps().map(thousands), 1))
         .number("loss %", |row| number(row.loss_pct, 2))
 }
 
@@ -106,32 +98,8 @@ pub(in crate::results::export) fn legend(row: &Row) -> &'static str {
     }
 }
 
-fn mbps(row: &Row) -> [Option<f64>; 3] {
-    let (low, high) = (row.received_mbps_low, row.received_mbps_high);
-    [row.received_mbps, low, high]
-}
-
-fn pps(row: &Row) -> [Option<f64>; 3] {
-    let (low, high) = (row.received_pps_low, row.received_pps_high);
-    [row.received_pps, low, high]
-}
-
-fn p50_us(row: &Row) -> [Option<f64>; 3] {
-    [row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high]
-}
-
-fn to_half(row: &Row) -> [Option<f64>; 3] {
-    let (low, high) = (row.ratio_to_half_low, row.ratio_to_half_high);
-    [row.ratio_to_half, low, high]
-}
-
-fn to_std(row: &Row) -> [Option<f64>; 3] {
-    let (low, high) = (row.ratio_to_std_low, row.ratio_to_std_high);
-    [row.ratio_to_std, low, high]
-}
-
 /// Returns the text of the main column, which also shows that a case failed or was interrupted.
-fn first(of: Interval) -> impl Fn(&Row) -> String {
+fn first(of: Of) -> impl Fn(&Row) -> String {
     move |row| match row.status {
         Status::Failed => "failed".to_owned(),
         Status::Interrupted => format!("*{}", estimate(of(row), 1)),
@@ -139,7 +107,7 @@ fn first(of: Interval) -> impl Fn(&Row) -> String {
     }
 }
 
-fn reach(of: Interval) -> impl Fn(&Row) -> String {
+fn reach(of: Of) -> impl Fn(&Row) -> String {
     move |row| {
         let [middle, low, high] = of(row);
         interval_text(middle, low, high)
@@ -173,7 +141,7 @@ pub fn interval_text(median: Option<f64>, low: Option<f64>, high: Option<f64>) -
 
 /// Returns the value as text. The width of its interval limits its decimals to the significant ones, and `most` to a
 /// maximum.
-pub fn estimate([value, low, high]: [Option<f64>; 3], most: usize) -> String {
+pub(super) fn estimate([value, low, high]: Interval, most: usize) -> String {
     let decimals = match low.zip(high) {
         Some((low, high)) => decimals((high - low) / 2.0),
         None => decimals_without_interval(value.unwrap_or_default()),

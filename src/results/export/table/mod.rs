@@ -5,12 +5,14 @@ mod layout;
 
 use std::collections::BTreeMap;
 
+use self::layout::estimate;
 pub(super) use self::layout::legend;
-pub use self::layout::{count, estimate, interval_text, number, thousands};
+pub use self::layout::{count, interval_text, number, thousands};
 use crate::results::row::{Load, Reason, Row, Status};
 use crate::term::escape;
 use crate::term::fold;
 use crate::term::table::Columns;
+use crate::text::digits::counted;
 
 /// Width of tables that do not go to a terminal, in columns. A terminal over ssh shows this width without breaking
 /// lines.
@@ -111,26 +113,11 @@ pub(super) fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
 
 /// Describes the parameters that all cases of the block of `row` share.
 pub(super) fn block_in_words(row: &Row) -> String {
-    format!(
-        "{}, {} B, {}{}, CPUs {}",
-        threads_in_words(row),
-        row.payload_bytes,
-        row.ip,
-        unusual_in_words(row),
-        row.cpus()
-    )
-}
-
-/// Returns the number of threads in words: `2 threads`.
-fn threads_in_words(row: &Row) -> String {
-    let plural = if row.threads.is_alone() { "" } else { "s" };
-    format!("{} thread{plural}", row.threads)
-}
-
-/// Returns the unusual parameters of the block of `row`, each after a comma: `, rcvbuf 65536`. Empty: all are usual.
-fn unusual_in_words(row: &Row) -> String {
-    let values = row.block().unusual().map(|value| format!(", {value}"));
-    values.collect()
+    let threads = counted(row.threads, "thread");
+    let unusual = row.block().unusual().map(|value| format!(", {value}"));
+    let unusual: String = unusual.collect();
+    let (payload, ip, cpus) = (row.payload_bytes, row.ip, row.cpus());
+    format!("{threads}, {payload} B, {ip}{unusual}, CPUs {cpus}")
 }
 
 /// Collects skips, failures and warnings by kind and text, with the number of cases that each concerns.

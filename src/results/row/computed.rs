@@ -1,0 +1,107 @@
+//! What the columns of a row are computed from. Each is computed once, and columns.rs takes its parts.
+
+use super::contamination::Windows;
+use super::derived::{self, Speeds};
+use super::energy::Energy;
+use super::environment::known;
+use super::fairness::Fairness;
+use super::pacing::Gaps;
+use super::round_trips::{Latencies, SHARES};
+use super::rounding::decimals;
+use super::{Environment, Reason, RowInput, Status, doubts, earlier, preempted, residual, status};
+use crate::data::{Case, Places, Sample, Verified, WindowAccounting};
+use crate::host::facts::Host;
+use crate::stats::Estimate;
+use crate::sys::run_queue::CpuTaken;
+
+/// Facts and estimates that columns are computed from.
+pub(super) struct Computed<'a> {
+    pub(super) input: &'a RowInput<'a>,
+    pub(super) environment: &'a Environment,
+    pub(super) case: &'a Case,
+    pub(super) samples: &'a [Sample],
+    pub(super) host: &'a Host,
+    pub(super) verified: Option<Verified>,
+    pub(super) status: Status,
+    pub(super) reason: Reason,
+    /// False for a starved or faulty case: it has counts, but no rate.
+    pub(super) speaks: bool,
+    pub(super) windows: Windows<'a>,
+    pub(super) speeds: Speeds,
+    /// Ratio to the reference, unless the rate was set, which is no result.
+    pub(super) ratio: Option<Estimate>,
+    pub(super) to_half: Option<Estimate>,
+    /// All requests.
+    pub(super) requests: Latencies<'a>,
+    /// Requests whose times count.
+    pub(super) latencies: Latencies<'a>,
+    /// Quantiles of the round trips, by [`SHARES`].
+    pub(super) rtt: [Option<Estimate>; SHARES.len()],
+    pub(super) gaps: Option<Gaps>,
+    pub(super) fairness: Option<Fairness>,
+    pub(super) energy: Energy,
+    pub(super) earlier_pct: Option<f64>,
+    /// Where the datagrams ended. `None`: no window.
+    pub(super) accounting: Option<WindowAccounting>,
+    /// Where they were lost between two hosts.
+    pub(super) places: Option<Places>,
+}
+
+impl<'a> Computed<'a> {
+    pub(super) fn new(input: &'a RowInput, environment: &'a Environment) -> Self {
+        let (case, samples) = (input.case, input.samples);
+        let (status, reason) = status::status(input);
+        let speaks = status == Status::Ok || status == Status::Interrupted;
+        let windows = Windows::new(samples, input.reference, environment);
+        let speeds = windows.speeds_if(|_| speaks);
+        let is_overloaded = doubts::overload(case, samples).is_some();
+        let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
+        let accounting = (!samples.is_empty()).then(|| derived::total_accounting(samples));
+        let between_hosts = accounting.filter(|_| case.direction.is_some());
+        Self {
+            input,
+            environment,
+            case,
+            samples,
+            host: &environment.host,
+            verified: input.verified,
+            status,
+            reason,
+            speaks,
+            windows,
+            ratio: speeds.ratio.filter(|_| case.rate.is_none()),
+            speeds,
+            to_half: derived::ratio(samples, input.half).filter(|_| speaks),
+            requests: Latencies::of(samples),
+            rtt: latencies.quantiles_us(),
+            latencies,
+            gaps: Gaps::of(samples),
+            fairness: Fairness::of(samples),
+            energy: if speaks {
+                Energy::of(samples, input.idle_powers)
+            } else {
+                Energy::default()
+            },
+            earlier_pct: earlier::next_run_pct(input.earlier_pps).filter(|_| speaks),
+            accounting,
+            places: between_hosts.map(|accounting| accounting.places),
+        }
+    }
+
+    /// Returns the scatter of a value without what the engines of a block have in common.
+    pub(super) fn residual_sd_pct(&self, value: fn(&Sample) -> Option<f64>) -> Option<f64> {
+        let found = residual::sd_pct(self.samples, self.input.others, value);
+        found.filter(|_| self.speaks).map(decimals::<3>)
+    }
+
+    /// Returns the time that something took from the CPUs of the threads.
+    pub(super) fn taken_pct(&self, what: fn(CpuTaken) -> u64) -> Option<f64> {
+        preempted::taken_pct(self.samples, what).map(decimals::<2>)
+    }
+
+    /// Returns a fact about the other host. Empty: there is none, or it is unknown.
+    pub(super) fn of_remote(&self, fact: fn(&Host) -> &Option<String>) -> String {
+        let remote = self.input.wire.map(|wire| fact(&wire.host));
+        remote.map_or_else(String::new, known)
+    }
+}

@@ -1,0 +1,178 @@
+//! Warnings about a row, from the windows of its case.
+
+use std::collections::BTreeSet;
+
+use super::computed::Computed;
+use super::counters_by_name::summed;
+use super::refusals::Refusals;
+use super::status::{comes_late, unread};
+use super::{
+    CaseWarning, RowInput, Warning, busy_polled, derived, doubts, energy, milliseconds, on_the_way,
+    pacing, sensor_readings,
+};
+use crate::data::{Sample, Sharing, Side, ThreadSample};
+use crate::host::placement::Placement;
+use crate::stats;
+
+/// Returns whether threads of this side are workers, or have their work done by workers.
+fn on_workers(input: &RowInput, side: Side) -> bool {
+    let (case, engines) = (input.case, input.engines);
+    match side {
+        Side::Sender | Side::Alone | Side::Client => case.runs_on_workers(engines.sender),
+        Side::Receiver | Side::Server => case.runs_on_workers(engines.receiver),
+        Side::Worker => true,
+    }
+}
+
+/// Returns all warnings about a row.
+pub(super) fn warnings(of: &Computed) -> Vec<Warning> {
+    let (input, environment) = (of.input, of.environment);
+    let samples = input.samples;
+    let mut of_case = of_rounds(input);
+    of_case.extend(unlike_a_longer_run(input));
+    of_case.extend(doubts::overload(input.case, samples));
+    of_case.extend(on_the_way::warnings(input));
+    of_case.extend(busy_polled::no_effect(samples));
+    of_case.extend(pacing::not_kept(input.case, input.engines.sender, samples));
+    of_case.extend(of.latencies.warnings());
+    of_case.extend(idle_threads(input));
+    of_case.extend(of.windows.warnings(&of.speeds));
+    of_case.extend(remarks(samples));
+    let datagrams = unread(input);
+    if datagrams > 0 && comes_late(input) {
+        of_case.push(CaseWarning::LeftUnread { datagrams });
+    }
+    of_case.extend(Refusals::of(samples).map(|refusals| CaseWarning::Refused { refusals }));
+    let calls = derived::failed_calls(samples);
+    if calls > 0 {
+        of_case.push(CaseWarning::CallsFailed { calls });
+    }
+    if let Some((_, why)) = input.repeated.first() {
+        // Warnings are joined by semicolons.
+        let why = why.replace("; ", ", ");
+        of_case.push(CaseWarning::MeasuredAgain { why });
+    }
+    of_case.extend(uncounted_cpu(samples));
+    let mut warnings = input.warnings.clone();
+    if !samples.is_empty() {
+        let from_c = environment.throttles_from_c;
+        of_case.extend(energy::warning(samples, input.meter.as_deref()));
+        of_case.extend(sensor_readings::warnings(
+            samples,
+            &environment.cpu_speeds,
+            from_c,
+        ));
+    }
+    warnings.extend(of_case.into_iter().map(Warning::Case));
+    if !samples.is_empty() {
+        warnings.extend(environment.unfit.iter().cloned().map(Warning::Host));
+    }
+    warnings
+}
+
+/// Returns the warnings about how the windows were measured.
+fn of_rounds(input: &RowInput) -> Vec<CaseWarning> {
+    let samples = input.samples;
+    let mut warnings = Vec::new();
+    // Workers share CPUs, and report in a remark if they could not be placed.
+    let is_placed = |thread: &ThreadSample| thread.cpu.is_some() || on_workers(input, thread.side);
+    let mut threads = samples.iter().flat_map(|sample| &sample.threads);
+    if input.pin.is_some_and(Placement::is_pinned) && !threads.all(is_placed) {
+        warnings.push(CaseWarning::NotPinned);
+    }
+    let has_partner = |sample: &&Sample| {
+        let mut partners = input.reference.iter();
+        partners.any(|other| other.round == sample.round)
+    };
+    let pairs = samples.iter().filter(has_partner).count();
+    if pairs > 0 && pairs < samples.len() {
+        warnings.push(CaseWarning::NoPartner);
+    }
+    let settles_ms = input.settles_after.map(milliseconds);
+    let warmup_ms = input.warmup_ms().unwrap_or_default();
+    let is_late = |&ms: &f64| ms > warmup_ms && !samples.is_empty();
+    if let Some(settles_ms) = settles_ms.filter(is_late) {
+        warnings.push(CaseWarning::ShortWarmUp { settles_ms });
+    }
+    warnings.extend(few_rounds(if pairs > 0 { pairs } else { samples.len() }));
+    let buffers = |sample: &Sample| (sample.rcvbuf_bytes, sample.sndbuf_bytes);
+    let mut pairs = samples.windows(2);
+    if pairs.any(|two| buffers(&two[0]) != buffers(&two[1])) {
+        warnings.push(CaseWarning::BuffersChanged);
+    }
+    warnings
+}
+
+/// Returns the remarks of the bench threads, each once.
+fn remarks(samples: &[Sample]) -> impl Iterator<Item = CaseWarning> {
+    let threads = samples.iter().flat_map(|sample| &sample.threads);
+    let remarks: BTreeSet<&String> = threads
+        .filter_map(|thread| thread.remark.as_ref())
+        .collect();
+    let remarks = remarks.into_iter().cloned();
+    remarks.map(|text| CaseWarning::Remark { text })
+}
+
+/// Returns a warning if other threads of the program used CPU time that the CPU time per datagram does not include.
+fn uncounted_cpu(samples: &[Sample]) -> Option<CaseWarning> {
+    const NEGLIGIBLE_PCT: f64 = 1.0;
+    let pct = derived::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT)?;
+    Some(CaseWarning::OtherCpuTime { pct })
+}
+
+fn few_rounds(rounds: usize) -> Option<CaseWarning> {
+    let coverage = stats::coverage(rounds);
+    (rounds > 1 && coverage < stats::CONFIDENCE).then_some(CaseWarning::FewRounds {
+        rounds,
+        coverage_pct: 100.0 * coverage,
+    })
+}
+
+/// Returns warnings about windows that are too short for the case.
+fn unlike_a_longer_run(input: &RowInput) -> Vec<CaseWarning> {
+    let samples = input.samples;
+    let mut warnings = Vec::new();
+    if let Some(empty) = samples.iter().find(|it| derived::received(it) == 0) {
+        let accounting = empty.account();
+        // If the hosts lost most datagrams, neither reason need be true. Half of the datagrams of requests are
+        // responses, so the test does not fit them.
+        let most_came = 2 * accounting.received >= accounting.sent && !input.case.is_rr();
+        warnings.push(if most_came || empty.paths.is_empty() {
+            CaseWarning::EmptyWindow
+        } else {
+            CaseWarning::LostWindow {
+                sent: accounting.sent,
+                received: accounting.received,
+            }
+        });
+    }
+    // Datagrams in flight in `null` are no queue.
+    let unsteady = derived::unsteady_windows(samples);
+    if input.engines.sender.moves_datagrams && derived::move_estimates(unsteady, samples.len()) {
+        warnings.push(CaseWarning::QueuesMoved);
+    }
+    warnings
+}
+
+/// Returns warnings about threads that moved nothing in any window, although others of their side did. Receivers
+/// that share a port unevenly by design are excluded, because the plan has warned about them.
+fn idle_threads(input: &RowInput) -> Vec<CaseWarning> {
+    let idle = |side: fn(Side) -> bool, packets: fn(&ThreadSample) -> &u64| {
+        let threads = input.samples.iter();
+        let threads = threads.flat_map(|sample| sample.threads.iter().enumerate());
+        let threads = threads.filter(|(_, thread)| side(thread.side));
+        let moved = summed(threads.map(|(n, thread)| (n, packets(thread))));
+        let idle = moved.values().filter(|&&packets| packets == 0).count();
+        (idle > 0 && idle < moved.len()).then_some((idle, moved.len()))
+    };
+    let mut warnings = Vec::new();
+    if let Some((idle, all)) = idle(Side::initiates, |thread| &thread.sent_packets) {
+        warnings.push(CaseWarning::IdleSenders { idle, all });
+    }
+    let is_even = input.case.sharing.is_none_or(Sharing::is_even);
+    let receivers = idle(Side::receives, |thread| &thread.received_packets);
+    if let Some((idle, all)) = receivers.filter(|_| is_even) {
+        warnings.push(CaseWarning::IdleReceivers { idle, all });
+    }
+    warnings
+}
