@@ -15,7 +15,7 @@ use super::watchdog::{DONE, Order};
 use crate::host::tuning::{NotChanged, Setting, Tuning, differences};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::trial::spawned::THIS_PROGRAM;
+use crate::trial::controller::spawned::THIS_PROGRAM;
 
 /// Name of the hidden command that runs the watchdog.
 const WATCHDOG_COMMAND: &str = "put-back";

@@ -9,8 +9,8 @@ use crate::host::tuning::{
 };
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
-use crate::trial::agent::Agent;
-use crate::trial::message::Request;
+use crate::trial::controller::agent::Agent;
+use crate::trial::messages::message::Request;
 
 /// Settings of a host, to read and change.
 pub enum HostSettings<'a> {

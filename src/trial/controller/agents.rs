@@ -1,0 +1,384 @@
+//! The processes that run trials: a new one for each round, and across a wire an agent on the remote host.
+//!
+//! The positions of the stack, the heap, the code and the buffers of a process make a case faster or slower for the
+//! lifetime of the process. All windows in one process are therefore one observation (Kalibera & Jones, ISMM 2013).
+//! With a process for each round, the scatter between rounds includes this effect.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context;
+
+use crate::data::{Direction, Sample};
+use crate::host::check::{self, Finding};
+use crate::plan::{Plan, WireLink};
+use crate::sys::files::Root;
+use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
+use crate::sys::power::{self, IdlePower};
+use crate::sys::temperature;
+use crate::trial::NoSample;
+use crate::trial::changes::host_settings::HostSettings;
+use crate::trial::controller::across;
+use crate::trial::controller::agent::Agent;
+use crate::trial::end::local::LocalTrials;
+use crate::trial::end::longest_payload;
+use crate::trial::end::running_end::unix_ms;
+use crate::trial::messages::message::Request;
+use crate::trial::messages::spec::TrialSpec;
+
+/// Time after which a signal to all processes of a terminal has reached all of them.
+const LATE_SIGNAL: Duration = Duration::from_millis(100);
+
+/// The agents that run trials, on one host or on two.
+pub struct Agents<'a> {
+    local: Local<'a>,
+    /// Agent on the remote host, across a wire.
+    remote: Option<&'a mut Agent>,
+    /// True if the agent that is not across a wire has a loopback of its own, which cuts trains.
+    own_loopback: bool,
+}
+
+/// The agent that is not across a wire; it runs one end of a trial, or both.
+enum Local<'a> {
+    /// An agent on this host.
+    ThisHost {
+        /// Program that the agent's process runs.
+        program: PathBuf,
+        root: &'a Root,
+        /// The agent, started when it is needed.
+        agent: Option<Box<Agent>>,
+        /// Reason why no agent can be started, for example below qemu-user. This process then runs the trials
+        /// itself.
+        refusal: Option<String>,
+        /// Trials without an agent, in this process.
+        in_process: Box<LocalTrials>,
+        asked: StopRequested,
+    },
+    /// An agent on another host.
+    OtherHost(&'a mut Agent),
+}
+
+/// Reason why a measurement ends before it is complete.
+pub(crate) enum End {
+    /// The program was asked to end.
+    Interrupted,
+    /// The remote host is gone.
+    Lost(String),
+    /// Results cannot be stored, a command failed, or a setting cannot be restored.
+    Failed(anyhow::Error),
+}
+
+impl From<Interrupted> for End {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}
+
+impl From<anyhow::Error> for End {
+    fn from(error: anyhow::Error) -> Self {
+        if error.is::<Interrupted>() {
+            return Self::Interrupted;
+        }
+        Self::Failed(error)
+    }
+}
+
+impl<'a> Agents<'a> {
+    /// Runs trials in processes of `program` on this host. Across a wire, `remote` is the agent on the remote host.
+    pub fn new(
+        program: &Path,
+        root: &'a Root,
+        remote: Option<&'a mut Agent>,
+        interrupt: &Interrupt,
+    ) -> Self {
+        Self {
+            local: Local::ThisHost {
+                program: program.to_owned(),
+                root,
+                agent: None,
+                refusal: None,
+                in_process: Box::new(LocalTrials::new(root, None)),
+                asked: interrupt.asked(),
+            },
+            remote,
+            own_loopback: false,
+        }
+    }
+
+    /// Runs all trials on another host.
+    pub fn on(agent: &'a mut Agent) -> Self {
+        Self {
+            local: Local::OtherHost(agent),
+            remote: None,
+            own_loopback: false,
+        }
+    }
+
+    /// Has trials of one host run on a loopback of their own, which cuts trains, if one of the plans needs one.
+    #[must_use]
+    pub fn for_plans(mut self, plans: &[&Plan]) -> Self {
+        self.own_loopback = plans.iter().any(|plan| plan.has_own_loopback());
+        if self.own_loopback {
+            self.restart();
+        }
+        self
+    }
+
+    /// Restarts the agents: the next trial runs in a new process, on each host.
+    pub fn restart(&mut self) {
+        let elsewhere = match &mut self.local {
+            Local::ThisHost { agent, refusal, .. } => {
+                (*agent, *refusal) = (None, None);
+                None
+            }
+            Local::OtherHost(agent) => Some(&mut **agent),
+        };
+        for agent in elsewhere.into_iter().chain(self.remote.as_deref_mut()) {
+            // A later request finds out that an agent is gone.
+            let _ = agent.restart(self.own_loopback);
+        }
+    }
+
+    /// Returns whether the remote host is gone, so that nothing can be measured any more.
+    ///
+    /// # Errors
+    /// Fails if a signal has ended the program that carries the agent's messages: Ctrl-C goes to all processes of a
+    /// terminal.
+    pub(crate) fn remote_is_lost(&self, interrupt: &Interrupt) -> Result<bool, Interrupted> {
+        let is_lost = match &self.local {
+            Local::OtherHost(agent) => agent.is_lost(),
+            Local::ThisHost { .. } => self.remote.as_ref().is_some_and(|remote| remote.is_lost()),
+        };
+        if is_lost {
+            interrupt.sleep(LATE_SIGNAL)?;
+        }
+        Ok(is_lost)
+    }
+
+    fn both(&mut self) -> anyhow::Result<(&mut Agent, Option<&mut Agent>)> {
+        let local: &mut Agent = match &mut self.local {
+            Local::OtherHost(agent) => agent,
+            Local::ThisHost {
+                agent: Some(agent), ..
+            } => agent,
+            Local::ThisHost {
+                program,
+                root,
+                agent: none,
+                asked,
+                ..
+            } => none.insert(Box::new(Agent::start(
+                program,
+                root,
+                self.own_loopback,
+                asked,
+            )?)),
+        };
+        Ok((local, self.remote.as_deref_mut()))
+    }
+
+    /// Returns the settings of the host where trials run, or from which they cross a wire.
+    pub fn settings(&mut self) -> HostSettings<'_> {
+        match &mut self.local {
+            Local::ThisHost { root, .. } => HostSettings::Local(root),
+            Local::OtherHost(agent) => HostSettings::Remote(agent),
+        }
+    }
+
+    /// Returns why no agent can be started, so that trials run in this process. `None`: an agent runs them.
+    pub fn refusal(&mut self) -> Option<String> {
+        self.in_process()?.ok()?;
+        let Local::ThisHost { refusal, .. } = &self.local else {
+            return None;
+        };
+        refusal.clone()
+    }
+
+    /// Returns the trials of this process if no agent can be started, or `Interrupted` if it was asked to end. `None`:
+    /// an agent runs the trials.
+    fn in_process(&mut self) -> Option<Result<&mut LocalTrials, Interrupted>> {
+        let is_known = matches!(
+            self.local,
+            Local::ThisHost {
+                refusal: Some(_),
+                ..
+            }
+        );
+        let error = if is_known { None } else { self.both().err() };
+        let Local::ThisHost {
+            refusal,
+            in_process,
+            asked,
+            ..
+        } = &mut self.local
+        else {
+            return None;
+        };
+        // An agent that was asked to end could have been started.
+        let error = error.filter(|error| !error.is::<Interrupted>());
+        *refusal = refusal.take().or(error.map(|error| format!("{error:#}")));
+        refusal.as_ref()?;
+        Some(if asked.to_end() {
+            Err(Interrupted)
+        } else {
+            Ok(in_process)
+        })
+    }
+
+    /// Runs a trial: warm-up, window, drain.
+    ///
+    /// # Errors
+    /// Returns [`NoSample::Interrupted`] as soon as the program is asked to end. Returns another error if something
+    /// cannot be built or breaks, or if an agent is gone; the next trial then has new processes.
+    pub fn run(&mut self, spec: &TrialSpec) -> Result<Sample, NoSample> {
+        if let Some(in_process) = self.in_process().filter(|_| spec.between.is_none()) {
+            return in_process?.run(spec).map_err(NoSample::from);
+        }
+        let is_elsewhere = matches!(self.local, Local::OtherHost(_));
+        let opens_at = SystemTime::now() + spec.settings.warmup;
+        let sample =
+            self.with(
+                |local, remote| match remote.filter(|_| spec.between.is_some()) {
+                    Some(remote) => across::run(spec, local, remote),
+                    None => local.run(spec),
+                },
+            )?;
+        Ok(Sample {
+            // A board may have no battery-backed clock, so the time is that of this host.
+            opened_unix_ms: if is_elsewhere {
+                unix_ms(opens_at)
+            } else {
+                sample.opened_unix_ms
+            },
+            ..sample
+        })
+    }
+
+    /// Returns the version of the program that runs trials.
+    ///
+    /// # Errors
+    /// Fails if the agent cannot be started.
+    pub fn version(&mut self) -> anyhow::Result<String> {
+        let (local, _) = self.both()?;
+        Ok(local.version().to_owned())
+    }
+
+    /// Observes which other programs use CPU time where trials run: see [`check::other_programs`]. `None`: they use
+    /// little, or the agent is gone.
+    pub(crate) fn other_programs(&mut self) -> Option<Finding> {
+        match &mut self.local {
+            Local::ThisHost { root, .. } => check::other_programs(root),
+            Local::OtherHost(agent) => check::other_programs_in(agent.facts().ok()?.findings),
+        }
+    }
+
+    /// Returns the temperature of the hottest CPU sensor, in millidegrees Celsius. `None`: there is no sensor, or the
+    /// agent is gone.
+    pub fn hottest_millic(&mut self) -> Option<i32> {
+        match &mut self.local {
+            Local::ThisHost { root, .. } => temperature::hottest_millic(root),
+            Local::OtherHost(agent) => agent.call(&Request::HottestMillic).ok()?,
+        }
+    }
+
+    /// Measures the idle power of the host where trials run, or from which they cross a wire. `None`: it has no meter,
+    /// or the agent is gone.
+    ///
+    /// # Errors
+    /// Fails if the program is asked to end.
+    pub fn idle_power(
+        &mut self,
+        length: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Option<IdlePower>, Interrupted> {
+        match &mut self.local {
+            Local::ThisHost { root, .. } => {
+                power::idle_power(root, length, |pause| interrupt.sleep(pause))
+            }
+            Local::OtherHost(agent) => {
+                let measured = agent.call_for(length, &Request::IdlePower(length));
+                match measured {
+                    Err(error) if error.is::<Interrupted>() => Err(Interrupted),
+                    measured => Ok(measured.ok().flatten()),
+                }
+            }
+        }
+    }
+
+    /// Returns the memory that a datagram takes up in the receive queue of a loopback socket, for each of these
+    /// payloads, both in bytes. Payloads for which it is unknown are missing.
+    pub fn truesizes(&mut self, payloads: Vec<u32>) -> BTreeMap<u32, u32> {
+        let sizes = self.with(|local, _| local.call(&Request::Truesizes(payloads)));
+        sizes.unwrap_or_default()
+    }
+
+    /// Measures the receive rate on one host, in datagrams per second, in each of `slices` slices of time since the
+    /// threads started.
+    ///
+    /// # Errors
+    /// Returns [`NoSample::Interrupted`] if the program is asked to end. Returns another error if something cannot be
+    /// built or breaks, or if the agent is gone.
+    pub fn rate_over_time(
+        &mut self,
+        spec: &TrialSpec,
+        slices: usize,
+        slice: Duration,
+    ) -> Result<Vec<f64>, NoSample> {
+        if let Some(in_process) = self.in_process() {
+            return in_process?
+                .rate_over_time(spec, slices, slice)
+                .map_err(NoSample::from);
+        }
+        let length = slice.saturating_mul(u32::try_from(slices).unwrap_or(u32::MAX));
+        let request = Request::RateOverTime {
+            spec: Box::new(spec.clone()),
+            slices,
+            slice,
+        };
+        self.with(|local, _| local.call_for(length, &request))
+    }
+
+    /// Finds the longest payload that arrives in one piece in this direction: see
+    /// [`LinkEnd::longest_payload`](crate::plan::LinkEnd::longest_payload). If none arrives, returns the packets that the
+    /// receiving host lost meanwhile, by place.
+    ///
+    /// # Errors
+    /// Returns [`NoSample::Interrupted`] if the program is asked to end. Returns another error if something cannot be
+    /// built or breaks, or if an agent is gone.
+    pub fn longest_payload(
+        &mut self,
+        link: &WireLink,
+        direction: Direction,
+    ) -> Result<Result<u32, BTreeMap<String, u64>>, NoSample> {
+        let Some(most) = link.longest_payload_by_mtu() else {
+            return Ok(Err(BTreeMap::new()));
+        };
+        let longest = self.with(|local, remote| {
+            let remote = remote.context("there is no other host")?;
+            across::longest_payload(
+                &longest_payload::spec(link, direction)?,
+                most,
+                local,
+                remote,
+            )
+        });
+        // The receiving end still waits for a trial.
+        self.restart();
+        longest
+    }
+
+    fn with<T>(
+        &mut self,
+        what: impl FnOnce(&mut Agent, Option<&mut Agent>) -> anyhow::Result<T>,
+    ) -> Result<T, NoSample> {
+        let done = self.both().and_then(|(local, remote)| what(local, remote));
+        done.map_err(|error| {
+            let error = NoSample::from(error);
+            if matches!(error, NoSample::Failed(_)) {
+                self.restart();
+            }
+            error
+        })
+    }
+}
