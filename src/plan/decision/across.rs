@@ -1,7 +1,9 @@
 //! Cases between two hosts: the ones that cannot run, and the CPUs of the threads.
 
-use super::{Refused, cannot_run, link_mtu, sharing_cpus};
-use crate::data::{Case, Direction, Ip, Workload};
+use anyhow::{anyhow, ensure};
+
+use super::{Refused, by_half, cannot_run, link_mtu, sharing_cpus};
+use crate::data::{Case, Direction, Ip};
 use crate::engines::Engines;
 use crate::host::board::Board;
 use crate::host::facts::Host;
@@ -16,31 +18,38 @@ struct Side<'a> {
     interface: &'a str,
 }
 
-/// Returns why a case does not run between these hosts.
-pub(super) fn refusal(case: &Case, engines: Engines, remote: &Remote) -> Option<String> {
-    if case.threads.is_alone() {
-        return Some("one thread cannot be on two hosts: use --threads 2".to_owned());
+/// Checks that a case can run between these hosts. The error is the reason why not.
+pub(super) fn can_run(case: &Case, engines: Engines, remote: &Remote) -> anyhow::Result<()> {
+    let sender = engines.0;
+    ensure!(
+        !case.threads.is_alone(),
+        "one thread cannot be on two hosts: use --threads 2"
+    );
+    ensure!(
+        case.transport.is_none(),
+        "between hosts, datagrams are measured so far, no {}: leave out --transport",
+        case.transport()
+    );
+    ensure!(
+        sender.about.moves_datagrams,
+        "{sender} moves no datagrams to another host"
+    );
+    if case.direction == Some(Direction::Both) {
+        ensure!(
+            !case.is_rr(),
+            "requests go one way, and answers the other: use --direction up or down"
+        );
+        ensure!(
+            !case.is_full_duplex(),
+            "bidir goes both ways: use --direction up or down"
+        );
     }
-    if let Some(transport) = case.transport {
-        return Some(format!(
-            "between hosts, datagrams are measured so far, no {transport}: leave out --transport"
-        ));
+    let link = remote.wire.link(case);
+    let link = link.ok_or_else(|| anyhow!(no_way(case.ip, remote)))?;
+    if sender.about.sends_trains(case.train) {
+        link_mtu::can_be_cut(case, sender, link)?;
     }
-    if !engines.0.about.moves_datagrams {
-        return Some(format!("{} moves no datagrams to another host", engines.0));
-    }
-    if let Some(reason) = both_twice(case) {
-        return Some(reason.to_owned());
-    }
-    let Some(link) = remote.wire.link(case) else {
-        return Some(no_way(case.ip, remote));
-    };
-    if engines.0.about.sends_trains(case.train) {
-        if let Some(reason) = link_mtu::too_long_to_cut(case, link) {
-            return Some(format!("{} {reason}", engines.0));
-        }
-    }
-    None
+    Ok(())
 }
 
 /// Returns the first engine of a case that cannot run on the host of its threads.
@@ -57,17 +66,6 @@ pub(super) fn refused_engine(
         .or_else(|| cannot_run(&[receiver], receiving, to))
         .or_else(|| cannot_run(&[receiver], sending, from).filter(|_| both))
         .or_else(|| cannot_run(&[sender], receiving, to).filter(|_| both))
-}
-
-fn both_twice(case: &Case) -> Option<&'static str> {
-    match case.workload? {
-        _ if case.direction != Some(Direction::Both) => None,
-        Workload::Rr => {
-            Some("requests go one way, and answers the other: use --direction up or down")
-        }
-        Workload::Bidir => Some("bidir goes both ways: use --direction up or down"),
-        Workload::Flood => None,
-    }
 }
 
 fn no_way(ip: Ip, remote: &Remote) -> String {
@@ -87,15 +85,6 @@ fn no_way(ip: Ip, remote: &Remote) -> String {
         "no IP{ip} address of the other host is known that this one reaches: name it by --address (see ip -br address \
          there)"
     )
-}
-
-/// Reorders a pair (local host, remote host) to (senders' host, receivers' host).
-fn by_half<T>(case: &Case, local: T, remote: T) -> (T, T) {
-    if case.remote_sends() {
-        (remote, local)
-    } else {
-        (local, remote)
-    }
 }
 
 /// Returns the CPUs of the threads on each host, and the reasons where they are not those of a profile.
