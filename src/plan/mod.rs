@@ -171,10 +171,8 @@ impl Plan {
 
     /// Iterates over the cases that do not run, with the reasons.
     pub fn skipped(&self) -> impl Iterator<Item = (&Case, &str)> {
-        self.cases().filter_map(|planned| match &planned.verdict {
-            Decision::Run(..) => None,
-            Decision::Skip(reason) => Some((&planned.case, reason.as_str())),
-        })
+        let cases = self.cases();
+        cases.filter_map(|planned| Some((&planned.case, planned.refusal()?)))
     }
 }
 
@@ -217,19 +215,31 @@ fn those_that_run_somewhere(cases: Vec<Case>, conditions: &Conditions) -> Vec<Ca
 impl Block {
     /// Iterates over the cases that run, with the CPUs of their threads.
     pub fn runnable(&self) -> impl Iterator<Item = (&Case, &Placement)> {
-        self.cases
-            .iter()
-            .filter_map(|planned| match &planned.verdict {
-                Decision::Run(placement, _) => Some((&planned.case, placement)),
-                Decision::Skip(_) => None,
-            })
+        let cases = self.cases.iter();
+        cases.filter_map(|planned| Some((&planned.case, planned.placement()?)))
     }
 }
 
 impl Planned {
+    /// Returns the CPUs of the threads. `None`: the case does not run.
+    pub fn placement(&self) -> Option<&Placement> {
+        match &self.verdict {
+            Decision::Run(placement, _) => Some(placement),
+            Decision::Skip(_) => None,
+        }
+    }
+
+    /// Returns the reason why the case does not run, or `None`.
+    pub fn refusal(&self) -> Option<&str> {
+        match &self.verdict {
+            Decision::Run(..) => None,
+            Decision::Skip(reason) => Some(reason),
+        }
+    }
+
     /// Returns whether the case runs.
     pub fn runs(&self) -> bool {
-        matches!(self.verdict, Decision::Run(..))
+        self.placement().is_some()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::host::board::Cooldown;
 use crate::plan::REST_SHARE;
 use crate::results::log::Event;
 use crate::results::row::BlockWarning;
-use crate::trial::NoSample;
+use crate::sys::interrupt::Interrupted;
 use crate::trial::agents::{Agents, End};
 use crate::trial::power_command::PowerCommand;
 use crate::trial::spec::TrialSpec;
@@ -68,8 +68,8 @@ impl Session<'_, '_> {
             courses => measure_settling(agents, spec, *courses),
         };
         match heated {
-            Err(NoSample::Interrupted) => Err(End::Interrupted),
-            Err(NoSample::Failed(_)) | Ok(None) => Ok(()),
+            Err(error) if error.is::<Interrupted>() => Err(End::Interrupted),
+            Err(_) | Ok(None) => Ok(()),
             Ok(Some(after)) => Ok(self.emit(&Event::Settled {
                 case: spec.case.key(),
                 after,
@@ -136,7 +136,7 @@ fn measure_settling(
     agents: &mut Agents,
     spec: &TrialSpec,
     courses: u32,
-) -> Result<Option<Duration>, NoSample> {
+) -> anyhow::Result<Option<Duration>> {
     let courses: Vec<Vec<f64>> = (0..courses)
         .map(|_| agents.rate_over_time(spec, SLICES, SLICE))
         .collect::<Result<_, _>>()?;

@@ -9,8 +9,7 @@ use crate::data::Sample;
 use crate::host::tuning::{NotChanged, Tuning};
 use crate::results::log::{Event, Side, Window};
 use crate::results::row::{Failure, Row};
-use crate::sys::interrupt::Interrupt;
-use crate::trial::NoSample;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::trial::agent::NoAnswer;
 use crate::trial::agents::{Agents, End};
 use crate::trial::power_command::PowerCommand;
@@ -102,7 +101,7 @@ const MOST_TIMES: u32 = 3;
 const MOST_FAULTY: u32 = 2;
 
 /// Sample of a trial, or the reason why there is none.
-type Measured = Result<Sample, NoSample>;
+type Measured = anyhow::Result<Sample>;
 
 /// Cause to repeat a trial.
 enum Cause {
@@ -231,8 +230,8 @@ impl<'m> Session<'_, 'm> {
         fault: Option<String>,
     ) -> Result<(), End> {
         let sample = match (measured, fault) {
-            (Err(NoSample::Interrupted), _) => return Err(End::Interrupted),
-            (Err(NoSample::Failed(error)), _) => return self.fail(trial, failure(&error)),
+            (Err(error), _) if error.is::<Interrupted>() => return Err(End::Interrupted),
+            (Err(error), _) => return self.fail(trial, failure(&error)),
             (Ok(_), Some(fault)) if !self.experiment.keeps_faulty() => {
                 return self.fail(trial, Failure::told(fault));
             }
@@ -328,17 +327,14 @@ impl<'m> Session<'_, 'm> {
         let mut settings = self.agents_of(trial).settings();
         let changed = match settings.change(tuning, time, interrupt) {
             Ok(Ok(changed)) => changed,
-            Ok(Err(reason)) => return Ok(Err(NoSample::Failed(reason.into()))),
+            Ok(Err(reason)) => return Ok(Err(reason.into())),
             Err(error) => return Err(self.setting_error(trial, error)),
         };
         let measured = self.run_once(trial);
         let mut settings = self.agents_of(trial).settings();
         match settings.put_back(changed, tuning, interrupt) {
             Ok(Ok(())) => Ok(measured),
-            Ok(Err(reason)) => {
-                let reason = NotChanged::Refused(reason);
-                Ok(Err(NoSample::Failed(reason.into())))
-            }
+            Ok(Err(reason)) => Ok(Err(NotChanged::Refused(reason).into())),
             Err(error) => Err(self.setting_error(trial, error)),
         }
     }
@@ -362,8 +358,8 @@ impl<'m> Session<'_, 'm> {
         match measured {
             Ok(_) if trial.spec.verifies => None,
             Ok(sample) => self.experiment.fault(trial, sample),
-            Err(NoSample::Failed(error)) => Some(format!("{error:#}")),
-            Err(NoSample::Interrupted) => None,
+            Err(error) if error.is::<Interrupted>() => None,
+            Err(error) => Some(format!("{error:#}")),
         }
     }
 

@@ -27,31 +27,5 @@ pub use self::end::{echo_end, local, serve};
 pub use self::messages::{end_result, message, spec};
 pub use self::readings::{idle_counters, remote_facts};
 pub use self::sockets::flows;
-use crate::sys::interrupt::Interrupted;
-
-/// Reason why a trial has no sample.
-#[derive(Debug)]
-pub enum NoSample {
-    /// The program was asked to end.
-    Interrupted,
-    /// The case could not be run, or broke.
-    Failed(anyhow::Error),
-}
-
-impl From<Interrupted> for NoSample {
-    fn from(_: Interrupted) -> Self {
-        Self::Interrupted
-    }
-}
-
-impl From<anyhow::Error> for NoSample {
-    fn from(error: anyhow::Error) -> Self {
-        if error.is::<Interrupted>() {
-            return Self::Interrupted;
-        }
-        Self::Failed(error)
-    }
-}
-
 #[cfg(test)]
 mod tests;

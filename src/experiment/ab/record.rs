@@ -212,11 +212,6 @@ impl Record {
                 self.put_outcome(side, pair, *round, Err(failure))?;
             }
             Event::Interrupted { .. } => self.is_interrupted = true,
-            Event::Settled { .. }
-            | Event::IdlePower(_)
-            | Event::BlockBegun { .. }
-            | Event::Verified(_)
-            | Event::BlockEnded { .. } => return Err("it is of a sweep".to_owned()),
             Event::Resumed { .. } => {
                 self.is_interrupted = false;
                 for pair in &mut self.pairs {
@@ -224,6 +219,7 @@ impl Record {
                         .retain(|_, sides| sides.iter().all(Option::is_some));
                 }
             }
+            _ => return Err("it is of a sweep".to_owned()),
         }
         Ok(())
     }

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow};
 
-use crate::data::{Case, Counts, Sample};
-use crate::engines::Entry;
+use crate::data::{Counts, Sample};
 use crate::trial::controller::agent::Agent;
 use crate::trial::controller::merged;
 use crate::trial::messages::end_result::EndResult;
@@ -26,7 +25,6 @@ pub(crate) fn run(
 ) -> anyhow::Result<Sample> {
     let case = &spec.case;
     let engines = spec.engines()?;
-    may_be_split(case, engines.0)?;
     let Begun {
         receivers,
         senders,
@@ -127,24 +125,6 @@ fn begin<'a>(
         token,
         bound,
     })
-}
-
-/// Checks that the two ends of a case can be on two hosts.
-fn may_be_split(case: &Case, sender: &Entry) -> anyhow::Result<()> {
-    ensure!(
-        !case.threads.is_alone(),
-        "one thread that sends and receives cannot run on two hosts; use --threads 2"
-    );
-    ensure!(
-        case.transport.is_none(),
-        "both ends of a {} connection are on one host so far",
-        case.transport()
-    );
-    ensure!(
-        sender.about.moves_datagrams,
-        "the engine {sender} moves no datagrams from one process to another"
-    );
-    Ok(())
 }
 
 /// Explains a [`Blocked`] error: asks the receivers whether a probe arrived, and names the direction that is blocked.

@@ -76,7 +76,7 @@ impl Agent {
         command.process_group(0);
         let (process, input, output) = Carrier::start(command)
             .with_context(|| format!("cannot start {}", program.display()))?;
-        let agent = Self::connect(None, input, output, asked);
+        let agent = Self::connect(None, input, output, true, asked);
         let mut agent = agent.with_context(|| program.display().to_string())?;
         agent.process = Some(process);
         Ok(agent)
@@ -84,51 +84,22 @@ impl Agent {
 
     /// Starts an agent on another host by `carrier`, a program such as ssh.
     ///
-    /// In messages, `name` stands for the host and `shown` for the command. From now on, both ends notice within 3 s if
-    /// the other one is gone.
+    /// In messages, `name` stands for the host and `shown` for the command. `is_patient`: see [`Agent::connect`].
     ///
     /// # Errors
     /// Fails if `carrier` cannot be started, or no agent of this version answers.
     pub fn start_remote(
         name: &str,
         shown: &str,
-        carrier: Command,
-        asked: &StopRequested,
-    ) -> anyhow::Result<Self> {
-        Self::start_by(shown, carrier, |input, output| {
-            Self::connect_across(name, input, output, asked)
-        })
-    }
-
-    /// Starts an agent on another host as [`Agent::start_remote`] does, but without a heartbeat: it outlives a broken
-    /// path, and ends with its carrier.
-    ///
-    /// # Errors
-    /// Fails as [`Agent::start_remote`] does.
-    pub fn start_patient(
-        name: &str,
-        shown: &str,
-        carrier: Command,
-        asked: &StopRequested,
-    ) -> anyhow::Result<Self> {
-        Self::start_by(shown, carrier, |input, output| {
-            let agent = Self::connect(Some(name), input, output, asked)?;
-            agent.ensure_same_version(name)?;
-            Ok(agent)
-        })
-    }
-
-    /// Starts the carrier of an agent and connects to it.
-    fn start_by(
-        shown: &str,
         mut carrier: Command,
-        connect: impl FnOnce(Box<dyn Read + Send>, Box<dyn Write + Send>) -> anyhow::Result<Self>,
+        is_patient: bool,
+        asked: &StopRequested,
     ) -> anyhow::Result<Self> {
         carrier.stderr(Stdio::piped());
         let started = Carrier::start(carrier);
         let (mut process, input, output) =
             started.with_context(|| format!("cannot start `{shown}`"))?;
-        match connect(Box::new(input), Box::new(output)) {
+        match Self::connect(Some(name), input, output, is_patient, asked) {
             Ok(mut agent) => {
                 agent.process = Some(process);
                 Ok(agent)
@@ -147,61 +118,20 @@ impl Agent {
 
     /// Connects to an agent by its standard output (`input`) and its standard input (`output`).
     ///
-    /// In messages, `name` stands for the agent; `None`: it is the only one.
+    /// In messages, `name` stands for the agent's host. `None`: it is the only agent, on this host, and may be of
+    /// another version. Without `is_patient`, a heartbeat starts: both ends notice within 3 s if the other one is gone.
+    /// With it, the agent outlives a broken path, and ends with its carrier.
     ///
     /// # Errors
-    /// Fails if no agent answers, or if it speaks another version of the protocol.
+    /// Fails if no agent answers, if it speaks another version of the protocol, or if an agent of another host is of
+    /// another version.
     pub fn connect(
         name: Option<&str>,
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
+        is_patient: bool,
         asked: &StopRequested,
     ) -> anyhow::Result<Self> {
-        let (agent, _) = Self::connect_as(&Hello::own(), name, (input, output), asked)?;
-        Ok(agent)
-    }
-
-    /// Connects to an agent on another host by its standard output (`input`) and its standard input (`output`), and
-    /// starts the heartbeat.
-    ///
-    /// # Errors
-    /// Fails if no agent answers, or if it is of another version.
-    pub fn connect_across(
-        name: &str,
-        input: impl Read + Send + 'static,
-        output: impl Write + Send + 'static,
-        asked: &StopRequested,
-    ) -> anyhow::Result<Self> {
-        let hello = Hello {
-            agent_is_remote: true,
-            ..Hello::own()
-        };
-        let (mut agent, lost) = Self::connect_as(&hello, Some(name), (input, output), asked)?;
-        agent.ensure_same_version(name)?;
-        let output = agent.output.clone().context("it has ended")?;
-        let lost = move || {
-            // Sending fails if nobody waits for messages any more.
-            let _ = lost.send(Err(anyhow!("nothing was heard of it for 3 s")));
-        };
-        agent.pulse = Some(Pulse::start(output, agent.last_heard.clone(), lost)?);
-        Ok(agent)
-    }
-
-    fn ensure_same_version(&self, name: &str) -> anyhow::Result<()> {
-        ensure!(
-            release(&self.version) == release(VERSION),
-            "{name} has udpbench {}, this is udpbench {VERSION}: install the same on both hosts, or let --deploy do so",
-            self.version
-        );
-        Ok(())
-    }
-
-    fn connect_as(
-        hello: &Hello,
-        name: Option<&str>,
-        (input, output): (impl Read + Send + 'static, impl Write + Send + 'static),
-        asked: &StopRequested,
-    ) -> anyhow::Result<(Self, Sender<anyhow::Result<Vec<u8>>>)> {
         let (send, answers) = mpsc::channel();
         let last_heard = LastHeard::now();
         let ended = Arc::new(AtomicBool::new(false));
@@ -219,22 +149,38 @@ impl Agent {
             .name(format!("from {}", name.unwrap_or(NAMELESS)))
             .spawn(reader)
             .context("cannot start a thread")?;
+        let output = Output::new(output);
         let mut agent = Self {
             name: name.map(str::to_owned),
             version: String::new(),
-            output: Some(Output::new(output)),
+            output: Some(output.clone()),
             answers,
             ended,
-            last_heard,
+            last_heard: last_heard.clone(),
             pulse: None,
             asked: asked.clone(),
             process: None,
         };
-        let hello = agent
-            .meet(hello)
-            .with_context(|| agent.shown_name().to_owned())?;
-        agent.version = hello.version;
-        Ok((agent, send))
+        let hello = Hello {
+            agent_is_remote: !is_patient,
+            ..Hello::own()
+        };
+        let met = agent.meet(&hello);
+        agent.version = met.with_context(|| agent.shown_name().to_owned())?.version;
+        if let Some(name) = name {
+            ensure!(
+                release(&agent.version) == release(VERSION),
+                "{name} has udpbench {}, this is udpbench {VERSION}: install the same on both hosts, or let --deploy do so",
+                agent.version
+            );
+        }
+        if !is_patient {
+            let lost = move || {
+                let _ = send.send(Err(anyhow!("nothing was heard of it for 3 s")));
+            };
+            agent.pulse = Some(Pulse::start(output, last_heard, lost)?);
+        }
+        Ok(agent)
     }
 
     fn meet(&mut self, own: &Hello) -> anyhow::Result<Hello> {

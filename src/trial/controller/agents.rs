@@ -17,7 +17,6 @@ use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
 use crate::sys::power::{self, IdlePower};
 use crate::sys::temperature;
-use crate::trial::NoSample;
 use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::controller::across;
 use crate::trial::controller::agent::Agent;
@@ -229,11 +228,11 @@ impl<'a> Agents<'a> {
     /// Runs a trial: warm-up, window, drain.
     ///
     /// # Errors
-    /// Returns [`NoSample::Interrupted`] as soon as the program is asked to end. Returns another error if something
+    /// Returns [`Interrupted`] as soon as the program is asked to end. Returns another error if something
     /// cannot be built or breaks, or if an agent is gone; the next trial then has new processes.
-    pub fn run(&mut self, spec: &TrialSpec) -> Result<Sample, NoSample> {
+    pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
         if let Some(in_process) = self.in_process().filter(|_| spec.between.is_none()) {
-            return in_process?.run(spec).map_err(NoSample::from);
+            return in_process?.run(spec);
         }
         let is_elsewhere = matches!(self.local, Local::OtherHost(_));
         let opens_at = SystemTime::now() + spec.settings.warmup;
@@ -317,18 +316,16 @@ impl<'a> Agents<'a> {
     /// threads started.
     ///
     /// # Errors
-    /// Returns [`NoSample::Interrupted`] if the program is asked to end. Returns another error if something cannot be
+    /// Returns [`Interrupted`] if the program is asked to end. Returns another error if something cannot be
     /// built or breaks, or if the agent is gone.
     pub fn rate_over_time(
         &mut self,
         spec: &TrialSpec,
         slices: usize,
         slice: Duration,
-    ) -> Result<Vec<f64>, NoSample> {
+    ) -> anyhow::Result<Vec<f64>> {
         if let Some(in_process) = self.in_process() {
-            return in_process?
-                .rate_over_time(spec, slices, slice)
-                .map_err(NoSample::from);
+            return in_process?.rate_over_time(spec, slices, slice);
         }
         let length = slice.saturating_mul(u32::try_from(slices).unwrap_or(u32::MAX));
         let request = Request::RateOverTime {
@@ -344,13 +341,13 @@ impl<'a> Agents<'a> {
     /// receiving host lost meanwhile, by place.
     ///
     /// # Errors
-    /// Returns [`NoSample::Interrupted`] if the program is asked to end. Returns another error if something cannot be
+    /// Returns [`Interrupted`] if the program is asked to end. Returns another error if something cannot be
     /// built or breaks, or if an agent is gone.
     pub fn longest_payload(
         &mut self,
         link: &WireLink,
         direction: Direction,
-    ) -> Result<Result<u32, BTreeMap<String, u64>>, NoSample> {
+    ) -> anyhow::Result<Result<u32, BTreeMap<String, u64>>> {
         let Some(most) = link.longest_payload_by_mtu() else {
             return Ok(Err(BTreeMap::new()));
         };
@@ -371,14 +368,11 @@ impl<'a> Agents<'a> {
     fn with<T>(
         &mut self,
         what: impl FnOnce(&mut Agent, Option<&mut Agent>) -> anyhow::Result<T>,
-    ) -> Result<T, NoSample> {
+    ) -> anyhow::Result<T> {
         let done = self.both().and_then(|(local, remote)| what(local, remote));
-        done.map_err(|error| {
-            let error = NoSample::from(error);
-            if matches!(error, NoSample::Failed(_)) {
-                self.restart();
-            }
-            error
-        })
+        if done.as_ref().is_err_and(|it| !it.is::<Interrupted>()) {
+            self.restart();
+        }
+        done
     }
 }

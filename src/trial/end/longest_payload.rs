@@ -6,7 +6,7 @@ use anyhow::Context;
 
 use crate::data::{Case, Direction};
 use crate::host::placement::Placement;
-use crate::plan::{Between, Settings, WireLink};
+use crate::plan::{Settings, WireLink};
 use crate::trial::messages::spec::TrialSpec;
 use crate::trial::messages::token::QUESTION_BYTES;
 use crate::trial::sockets::end_sockets::Probes;
@@ -25,15 +25,11 @@ pub(crate) fn spec(link: &WireLink, direction: Direction) -> anyhow::Result<Tria
         link.ip()
     );
     let case = Case::of_key(&key).context("a case")?;
-    let (local, remote) = (link.local.address, link.remote.address);
-    let (receivers, senders) = if direction == Direction::Down {
-        (local, remote)
-    } else {
-        (remote, local)
-    };
     let placement = Placement::unpinned(case.threads);
-    let spec = TrialSpec::new(&case, &placement, &Settings::default());
-    Ok(spec.between(Some(Between { receivers, senders })))
+    Ok(TrialSpec {
+        between: Some(link.between(&case)),
+        ..TrialSpec::new(&case, &placement, &Settings::default())
+    })
 }
 
 /// Finds the longest payload, in bytes and up to `most`, that arrives from this sender. `None`: not even short payloads

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Case, EngineName, HostAddress, Sample};
 use crate::engines::{self, Engines};
 use crate::host::placement::Placement;
-use crate::plan::{Between, Settings, VERIFYING};
+use crate::plan::{Between, Settings, VERIFYING, Wire};
 
 /// Longest window of a verification, if nothing arrived in shorter ones.
 const VERIFYING_LONGEST: Duration = Duration::from_millis(64 * 20);
@@ -54,7 +54,8 @@ impl TrialSpec {
     }
 
     /// Sets the addresses of the two ends, if they are on two hosts.
-    pub fn between(self, between: Option<Between>) -> Self {
+    pub fn over(self, wire: Option<&Wire>) -> Self {
+        let between = wire.and_then(|wire| wire.between(&self.case));
         Self { between, ..self }
     }
 
