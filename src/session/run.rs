@@ -325,14 +325,14 @@ impl<'m> Session<'_, 'm> {
         let interrupt = self.interrupt;
         let time = trial.spec.settings.warmup + trial.spec.settings.window;
         let mut settings = self.agents_of(trial).settings();
-        let changed = match settings.change(tuning, time, interrupt) {
-            Ok(Ok(changed)) => changed,
+        match settings.change(tuning, time, interrupt) {
+            Ok(Ok(())) => {}
             Ok(Err(reason)) => return Ok(Err(reason.into())),
             Err(error) => return Err(self.setting_error(trial, error)),
-        };
+        }
         let measured = self.run_once(trial);
         let mut settings = self.agents_of(trial).settings();
-        match settings.put_back(changed, tuning, interrupt) {
+        match settings.put_back(tuning, interrupt) {
             Ok(Ok(())) => Ok(measured),
             Ok(Err(reason)) => Ok(Err(NotChanged::Refused(reason).into())),
             Err(error) => Err(self.setting_error(trial, error)),

@@ -132,7 +132,7 @@ fn begin<'a>(
 /// Both hosts still answer the controller. Other errors are returned unchanged.
 fn explained(error: anyhow::Error, receivers: &mut Agent) -> anyhow::Error {
     let Some(&Blocked {
-        source,
+        sender: source,
         peer,
         tries,
     }) = error.downcast_ref()

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use crate::data::{Direction, Sample};
 use crate::host::check::{self, Finding};
@@ -159,20 +159,27 @@ impl<'a> Agents<'a> {
         let local: &mut Agent = match &mut self.local {
             Local::OtherHost(agent) => agent,
             Local::ThisHost {
+                refusal: Some(refusal),
+                ..
+            } => bail!("{refusal}"),
+            Local::ThisHost {
                 agent: Some(agent), ..
             } => agent,
             Local::ThisHost {
                 program,
                 root,
-                agent: none,
+                agent,
+                refusal,
                 asked,
                 ..
-            } => none.insert(Box::new(Agent::start(
-                program,
-                root,
-                self.own_loopback,
-                asked,
-            )?)),
+            } => match Agent::start(program, root, self.own_loopback, asked) {
+                Ok(started) => agent.insert(Box::new(started)),
+                Err(error) => {
+                    // An agent that was asked to end could have been started.
+                    *refusal = (!error.is::<Interrupted>()).then(|| format!("{error:#}"));
+                    return Err(error);
+                }
+            },
         };
         Ok((local, self.remote.as_deref_mut()))
     }
@@ -180,49 +187,39 @@ impl<'a> Agents<'a> {
     /// Returns the settings of the host where trials run, or from which they cross a wire.
     pub fn settings(&mut self) -> HostSettings<'_> {
         match &mut self.local {
-            Local::ThisHost { root, .. } => HostSettings::Local(root),
+            Local::ThisHost { in_process, .. } => HostSettings::Local(in_process),
             Local::OtherHost(agent) => HostSettings::Remote(agent),
         }
     }
 
     /// Returns why no agent can be started, so that trials run in this process. `None`: an agent runs them.
     pub fn refusal(&mut self) -> Option<String> {
-        self.in_process()?.ok()?;
-        let Local::ThisHost { refusal, .. } = &self.local else {
-            return None;
-        };
-        refusal.clone()
+        let _ = self.both();
+        match &self.local {
+            Local::ThisHost { refusal, .. } => refusal.clone(),
+            Local::OtherHost(_) => None,
+        }
     }
 
-    /// Returns the trials of this process if no agent can be started, or `Interrupted` if it was asked to end. `None`:
-    /// an agent runs the trials.
-    fn in_process(&mut self) -> Option<Result<&mut LocalTrials, Interrupted>> {
-        let is_known = matches!(
-            self.local,
+    /// Returns the trials of this process if no agent can be started. `None`: an agent runs the trials.
+    ///
+    /// # Errors
+    /// Fails if this process was asked to end.
+    fn in_process(&mut self) -> Result<Option<&mut LocalTrials>, Interrupted> {
+        let _ = self.both();
+        match &mut self.local {
             Local::ThisHost {
                 refusal: Some(_),
+                asked,
                 ..
-            }
-        );
-        let error = if is_known { None } else { self.both().err() };
-        let Local::ThisHost {
-            refusal,
-            in_process,
-            asked,
-            ..
-        } = &mut self.local
-        else {
-            return None;
-        };
-        // An agent that was asked to end could have been started.
-        let error = error.filter(|error| !error.is::<Interrupted>());
-        *refusal = refusal.take().or(error.map(|error| format!("{error:#}")));
-        refusal.as_ref()?;
-        Some(if asked.to_end() {
-            Err(Interrupted)
-        } else {
-            Ok(in_process)
-        })
+            } if asked.to_end() => Err(Interrupted),
+            Local::ThisHost {
+                refusal: Some(_),
+                in_process,
+                ..
+            } => Ok(Some(in_process)),
+            _ => Ok(None),
+        }
     }
 
     /// Runs a trial: warm-up, window, drain.
@@ -231,8 +228,10 @@ impl<'a> Agents<'a> {
     /// Returns [`Interrupted`] as soon as the program is asked to end. Returns another error if something
     /// cannot be built or breaks, or if an agent is gone; the next trial then has new processes.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
-        if let Some(in_process) = self.in_process().filter(|_| spec.between.is_none()) {
-            return in_process?.run(spec);
+        if spec.between.is_none() {
+            if let Some(trials) = self.in_process()? {
+                return trials.run(spec);
+            }
         }
         let is_elsewhere = matches!(self.local, Local::OtherHost(_));
         let opens_at = SystemTime::now() + spec.settings.warmup;
@@ -324,8 +323,8 @@ impl<'a> Agents<'a> {
         slices: usize,
         slice: Duration,
     ) -> anyhow::Result<Vec<f64>> {
-        if let Some(in_process) = self.in_process() {
-            return in_process?.rate_over_time(spec, slices, slice);
+        if let Some(trials) = self.in_process()? {
+            return trials.rate_over_time(spec, slices, slice);
         }
         let length = slice.saturating_mul(u32::try_from(slices).unwrap_or(u32::MAX));
         let request = Request::RateOverTime {

@@ -1,14 +1,14 @@
 //! Merges the results of all ends of a trial into one sample.
 
 use crate::data::{
-    Accounting, Case, Counts, Direction, DirectionCounts, Pacing, Sample, Side, ThreadSample,
-    Verified,
+    Accounting, BusyPolled, Case, Counts, Direction, DirectionCounts, Pacing, Sample, Side,
+    ThreadSample, Verified,
 };
 use crate::engines::Engines;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::kernel_drops::Discarded;
 use crate::sys::sensors::SensorReadings;
-use crate::trial::messages::end_result::EndResult;
+use crate::trial::messages::end_result::{EndResult, added};
 
 /// Returns the sample of a trial from the results of all ends, the receivers' end first.
 ///
@@ -51,16 +51,15 @@ pub(crate) fn sample(case: &Case, (sender, receiver): Engines, ends: &[EndResult
         rcvbuf_bytes: least(each().map(|end| end.rcvbuf_bytes)),
         sndbuf_bytes: least(each().map(|end| end.sndbuf_bytes)),
         climate: climates.reduce(SensorReadings::worse).unwrap_or_default(),
-        idle_times: each().fold(IdleTimes::default(), |mut all, end| {
-            all.add(&end.idle_times);
-            all
-        }),
+        idle_times: added(each().map(|end| end.idle_times.clone()), IdleTimes::add)
+            .unwrap_or_default(),
         round_trips: each().find_map(|end| end.round_trips.clone()),
-        pacing: pacing(ends),
-        busy_polled: (each().filter_map(|end| end.busy_polled.clone())).reduce(|mut all, one| {
-            all.add(&one);
-            all
-        }),
+        // In a bidirectional flood, both ends have senders.
+        pacing: added(each().filter_map(|end| end.pacing.clone()), Pacing::add),
+        busy_polled: added(
+            each().filter_map(|end| end.busy_polled.clone()),
+            BusyPolled::add,
+        ),
         flow_packets: each()
             .map(|end| end.flow_packets.clone())
             .find(|packets| !packets.is_empty())
@@ -117,15 +116,6 @@ fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<Di
     paths
 }
 
-/// Merges the pacing of all senders; in a bidirectional flood, both ends have senders.
-fn pacing(ends: &[EndResult]) -> Option<Pacing> {
-    let each = ends.iter().filter_map(|end| end.pacing.clone());
-    each.reduce(|mut all, one| {
-        all.add(&one);
-        all
-    })
-}
-
 /// Adds up the counts of all ends.
 fn sum(counts: impl IntoIterator<Item = Counts>) -> Counts {
     let add = |all: Counts, one: Counts| Counts {
@@ -166,10 +156,7 @@ fn discarded(ends: &[EndResult], at: usize) -> u64 {
 /// therefore unknown.
 fn verified(case: &Case, ends: &[EndResult], paths: &[DirectionCounts]) -> Option<Verified> {
     let found = ends.iter().filter_map(|end| end.verified);
-    let found = found.reduce(|mut all, one| {
-        all += one;
-        all
-    })?;
+    let found = added(found, |all, one| *all += *one)?;
     let sent = paths.iter().map(|path| path.accounting().sent).sum();
     let are_numbered = !paths.is_empty() && !case.is_rr();
     Some(Verified {

@@ -1,6 +1,7 @@
 //! `--power-command`: a program that prints the watts of an external meter, a line at a time.
 
 use std::io::{BufRead, BufReader, Read};
+use std::ops::RangeInclusive;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,8 +21,8 @@ use crate::trial::end::running_end::unix_ms;
 const FLAG: &str = "--power-command";
 /// Readings that show how often the command prints.
 const FIRST_READINGS: usize = 4;
-/// Longest mean time between two readings: two a second, with a tolerance.
-const LONGEST_INTERVAL: Duration = Duration::from_millis(550);
+/// Mean time between two readings: two a second at least, with a tolerance.
+const USABLE: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_millis(550);
 /// Time for the first readings.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Time that the command has to end by itself.
@@ -48,8 +49,6 @@ pub struct PowerCommand {
 struct Output {
     /// Time of arrival in milliseconds since 1970-01-01 UTC, and microwatts.
     readings: Vec<(u64, u64)>,
-    /// First line that is no power.
-    nonsense: Option<String>,
     /// The time after which nothing more is read, and why, once that is so.
     ended: Option<(u64, String)>,
 }
@@ -66,8 +65,8 @@ impl Output {
 }
 
 impl PowerCommand {
-    const FIX: &str =
-        "have it print watts until it is killed, a short line each, no more than 1000 a second";
+    const FIX: &str = "have it print watts until it is killed, a short line each such as 3.14, no more than 1000 a \
+                       second";
 
     /// Starts the command of these settings, if they have one.
     ///
@@ -127,47 +126,21 @@ impl PowerCommand {
     ) -> Result<Result<Duration, String>, Interrupted> {
         let since = Instant::now();
         loop {
-            let (readings, nonsense, ended) = {
-                let output = self.output();
-                (
-                    output.readings.clone(),
-                    output.nonsense.clone(),
-                    output.ended.clone(),
-                )
-            };
-            if let Some(line) = nonsense {
-                let problem = format!(
-                    "it printed {line:?}: have it print watts alone, such as 3.14, a line each"
-                );
-                return Ok(Err(problem));
-            }
-            if let Some((_, why)) = ended {
+            let readings = self.output().readings.clone();
+            if let Some((_, why)) = self.output().ended.clone() {
                 return Ok(Err(format!("{why}: {}", Self::FIX)));
             }
-            if let [(first, _), .., (last, _)] = readings[..] {
-                if readings.len() >= FIRST_READINGS {
-                    let gaps = u32::try_from(readings.len() - 1).unwrap_or(u32::MAX);
-                    let mean = Duration::from_millis(last.saturating_sub(first)) / gaps;
-                    return Ok(if mean.is_zero() {
-                        Err(format!(
-                            "it prints several lines in a millisecond: {}",
-                            Self::FIX
-                        ))
-                    } else if mean > LONGEST_INTERVAL {
-                        Err(format!(
-                            "it prints every {:.1} s: have it print twice a second at least",
-                            mean.as_secs_f64()
-                        ))
-                    } else {
-                        Ok(mean)
-                    });
-                }
-            }
-            if since.elapsed() > PATIENCE {
-                return Ok(Err(format!(
-                    "it printed {} lines in 5 s: have it print twice a second at least, each line at once (stdbuf -oL)",
-                    readings.len()
-                )));
+            let is_over = since.elapsed() > PATIENCE;
+            if is_over || readings.len() >= FIRST_READINGS {
+                let mean = mean_interval(&readings);
+                let seldom = || {
+                    format!(
+                        "it printed {} in {:.1} s: have it print twice a second at least, each line at once (stdbuf -oL)",
+                        counted(readings.len(), "line"),
+                        since.elapsed().as_secs_f64()
+                    )
+                };
+                return Ok(mean.filter(|it| USABLE.contains(it)).ok_or_else(seldom));
             }
             interrupt.sleep(LOOK)?;
         }
@@ -241,6 +214,15 @@ impl Drop for PowerCommand {
     }
 }
 
+/// Returns the mean time between readings. `None`: there are less than two.
+fn mean_interval(readings: &[(u64, u64)]) -> Option<Duration> {
+    let [(first, _), .., (last, _)] = readings else {
+        return None;
+    };
+    let gaps = u32::try_from(readings.len() - 1).ok()?;
+    Some(Duration::from_millis(last.saturating_sub(*first)) / gaps)
+}
+
 /// Returns the mean of the readings that arrived after `from` and until `to`.
 fn mean(readings: &[(u64, u64)], from: u64, to: u64) -> Option<u64> {
     let within = readings.iter().rev().take_while(|(at, _)| *at > from);
@@ -276,26 +258,22 @@ fn collect(lines: impl Read, output: &Mutex<Output>) {
         if in_second > MOST_LINES {
             break format!("it printed more than {MOST_LINES} lines in a second");
         }
-        read(
-            &line,
-            &mut output.lock().unwrap_or_else(PoisonError::into_inner),
-        );
+        let text = String::from_utf8_lossy(&line);
+        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+        match microwatts(&text) {
+            Some(uw) => output.add(unix_ms(SystemTime::now()), uw),
+            // Later, a command may also say something else.
+            None if output.readings.len() < FIRST_READINGS && !text.trim().is_empty() => {
+                break format!(
+                    "it printed {:?}",
+                    text.trim().chars().take(40).collect::<String>()
+                );
+            }
+            None => {}
+        }
     };
     let at = unix_ms(SystemTime::now());
     output.lock().unwrap_or_else(PoisonError::into_inner).ended = Some((at, ended));
-}
-
-/// Reads a line of the command.
-fn read(line: &[u8], output: &mut Output) {
-    let line = String::from_utf8_lossy(line);
-    match microwatts(&line) {
-        Some(uw) => output.add(unix_ms(SystemTime::now()), uw),
-        None if line.trim().is_empty() => {}
-        None => {
-            let line = line.trim().chars().take(40).collect();
-            output.nonsense.get_or_insert(line);
-        }
-    }
 }
 
 /// Parses watts, such as `3.14` or `3.14 W`.

@@ -91,8 +91,9 @@ impl LocalTrials {
         &mut self,
         tuning: &Tuning,
         trial: Duration,
+        interrupt: &Interrupt,
     ) -> anyhow::Result<Result<(), NotChanged>> {
-        let changed = ChangedSettings::change(tuning, trial, &self.root, &Interrupt::never()?)?;
+        let changed = ChangedSettings::change(tuning, trial, &self.root, interrupt)?;
         Ok(changed.map(|changed| self.changed = Some(changed)))
     }
 
@@ -100,9 +101,13 @@ impl LocalTrials {
     ///
     /// # Errors
     /// Fails if a setting cannot be put back.
-    pub(crate) fn put_back(&mut self, tuning: &Tuning) -> anyhow::Result<Result<(), String>> {
+    pub(crate) fn put_back(
+        &mut self,
+        tuning: &Tuning,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Result<(), String>> {
         match self.changed.take() {
-            Some(changed) => changed.put_back(&Interrupt::never()?),
+            Some(changed) => changed.put_back(interrupt),
             // This process restarted since the trial failed; the watchdog puts the settings back at the same time.
             None => put_back(&tuning.settings, &self.root).map(Ok),
         }

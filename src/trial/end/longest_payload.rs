@@ -9,7 +9,7 @@ use crate::host::placement::Placement;
 use crate::plan::{Settings, WireLink};
 use crate::trial::messages::spec::TrialSpec;
 use crate::trial::messages::token::QUESTION_BYTES;
-use crate::trial::sockets::end_sockets::Probes;
+use crate::trial::sockets::udp_sockets::UdpSockets;
 
 /// Probes of each length before it counts as too long.
 const TRIES: usize = 3;
@@ -40,7 +40,7 @@ pub(crate) fn spec(link: &WireLink, direction: Direction) -> anyhow::Result<Tria
 /// # Errors
 /// Fails if there is no such sender.
 pub(crate) fn find(
-    probes: &mut dyn Probes,
+    probes: &mut UdpSockets,
     source: SocketAddr,
     most: u32,
 ) -> anyhow::Result<Option<u32>> {

@@ -17,8 +17,8 @@ use crate::trial::readings::path_watch::PathWatch;
 use crate::trial::readings::reason_watch::ReasonWatch;
 use crate::trial::sockets::bind;
 use crate::trial::sockets::connections::Connections;
-use crate::trial::sockets::end_sockets::{EndSockets, into_sides};
 use crate::trial::sockets::udp_sockets::{RemotePeer, UdpSockets};
+use crate::trial::sockets::{EndSockets, into_sides};
 use crate::trial::threads::BenchThreads;
 use crate::trial::threads::programs::{ProgramBuilder, Trackers};
 

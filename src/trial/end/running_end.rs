@@ -13,13 +13,13 @@ use crate::sys::kernel_drops::{self, Discarded, Discards};
 use crate::sys::power::MeanPower;
 use crate::sys::real_time::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
-use crate::trial::messages::end_result::EndResult;
+use crate::trial::messages::end_result::{EndResult, added};
 use crate::trial::messages::spec::EndRole;
 use crate::trial::readings::path_watch::PathWatch;
 use crate::trial::readings::queue_probes::QueueProbes;
 use crate::trial::readings::reason_watch::ReasonWatch;
 use crate::trial::readings::snapshot::Snapshot;
-use crate::trial::sockets::end_sockets::Buffers;
+use crate::trial::sockets::Buffers;
 use crate::trial::threads::BenchThreads;
 use crate::trial::threads::bench_thread::BenchThread;
 use crate::trial::threads::programs::Trackers;
@@ -58,21 +58,13 @@ pub(crate) struct RunningEnd<'a> {
     pub(crate) _locked_memory: Option<LockedMemory>,
 }
 
-/// Readings at the opening of the window.
-pub(crate) struct Opening {
-    at: SystemTime,
-    snapshot: Snapshot,
-    /// Idle times of the CPUs so far.
-    idle_times: IdleTimes,
-}
-
 /// Readings at the opening and at the closing of the window.
 pub(crate) struct Window {
-    opened_at: SystemTime,
-    opening: Snapshot,
-    closing: Snapshot,
+    pub(crate) opened_at: SystemTime,
+    pub(crate) opening: Snapshot,
+    pub(crate) closing: Snapshot,
     /// Idle times of the CPUs in the window.
-    idle_times: IdleTimes,
+    pub(crate) idle_times: IdleTimes,
 }
 
 impl RunningEnd<'_> {
@@ -80,11 +72,8 @@ impl RunningEnd<'_> {
     ///
     /// # Errors
     /// Fails if something cannot be read.
-    pub(crate) fn open_window(&mut self) -> anyhow::Result<Opening> {
-        let at = SystemTime::now();
-        // Reading the idle times takes so long that it has to lie outside of the window.
-        let idle_times = self.idle_times();
-        // So may reading a meter. Its traffic is that of the warm-up.
+    pub(crate) fn open_window(&mut self) -> anyhow::Result<Snapshot> {
+        // Reading a meter may take so long that it has to lie outside of the window. Its traffic is that of the warm-up.
         if let Some(power) = &mut self.start.power {
             power.restart();
         }
@@ -92,30 +81,20 @@ impl RunningEnd<'_> {
         let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
         times.for_each(RoundTripMeter::open_window);
         paces.for_each(PaceMeter::open_window);
-        Ok(Opening {
-            at,
-            snapshot,
-            idle_times,
-        })
+        Ok(snapshot)
     }
 
     /// Closes the window: reads all counters again.
     ///
     /// # Errors
     /// Fails if something cannot be read any more.
-    pub(crate) fn close_window(&mut self, opening: Opening) -> anyhow::Result<Window> {
-        let discards_move = opening.snapshot.discards_move;
-        let closing = Snapshot::closing(&self.threads, &self.probes, discards_move)?;
+    pub(crate) fn close_window(&mut self, opening: &Snapshot) -> anyhow::Result<Snapshot> {
+        let closing = Snapshot::closing(&self.threads, &self.probes, opening.discards_move)?;
         self.look_at_power();
         let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
         times.for_each(RoundTripMeter::close_window);
         paces.for_each(PaceMeter::close_window);
-        Ok(Window {
-            opened_at: opening.at,
-            opening: opening.snapshot,
-            closing,
-            idle_times: self.idle_times().since(&opening.idle_times),
-        })
+        Ok(closing)
     }
 
     /// Reads the meter of the machine's power, if there is one.
@@ -125,7 +104,8 @@ impl RunningEnd<'_> {
         }
     }
 
-    fn idle_times(&self) -> IdleTimes {
+    /// Reads the idle times of the CPUs so far. That takes so long that it has to lie outside of the window.
+    pub(crate) fn idle_times(&self) -> IdleTimes {
         self.start.watch.idle_times(self.placement.cpus().flatten())
     }
 
@@ -246,8 +226,14 @@ impl RunningEnd<'_> {
             sndbuf_bytes: self.buffers.sndbuf_bytes,
             climate: self.start.watch.climate(),
             idle_times,
-            round_trips: self.round_trips(),
-            pacing: self.pacing(),
+            round_trips: added(
+                self.threads.round_trips().map(RoundTripMeter::round_trips),
+                RoundTrips::add,
+            ),
+            pacing: added(
+                self.threads.pace_meters().map(PaceMeter::pacing),
+                Pacing::add,
+            ),
             busy_polled: (self.case.busy_poll).map(|asked| self.probes.busy_polled(asked)),
             flow_packets: (closing.flow_packets.iter().zip(&opening.flow_packets))
                 .map(|(now, before)| now - before)
@@ -280,26 +266,6 @@ impl RunningEnd<'_> {
         threads
             .map(|(thread, sample)| thread.sample(&sample))
             .collect()
-    }
-
-    /// Merges the round trips of all clients.
-    fn round_trips(&self) -> Option<RoundTrips> {
-        let meters = self.threads.round_trips();
-        meters
-            .map(RoundTripMeter::round_trips)
-            .reduce(|mut all, one| {
-                all.add(&one);
-                all
-            })
-    }
-
-    /// Merges the pacing of all senders at a rate.
-    fn pacing(&self) -> Option<Pacing> {
-        let meters = self.threads.pace_meters();
-        meters.map(PaceMeter::pacing).reduce(|mut all, one| {
-            all.add(&one);
-            all
-        })
     }
 }
 

@@ -5,7 +5,6 @@
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
-use std::mem;
 use std::os::unix::process::CommandExt;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
@@ -13,8 +12,9 @@ use std::thread;
 use anyhow::{Context, bail};
 
 use crate::engines::exec;
-use crate::host::tuning::{Lock, differences};
+use crate::host::tuning::differences;
 use crate::sys::files::Root;
+use crate::sys::interrupt::Interrupt;
 use crate::sys::{drops, power, temperature};
 use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::controller::spawned::{self, THIS_PROGRAM};
@@ -149,18 +149,18 @@ fn obey(
         }
         Request::Truesizes(payloads) => conversation.answer(&drops::truesizes(payloads)),
         Request::ListTunings(wanted) => {
-            conversation.answer(&HostSettings::Local(local.root()).list_tunings(wanted)?)
+            conversation.answer(&HostSettings::Local(local).list_tunings(wanted)?)
         }
-        Request::Lock => {
-            let lock = Lock::take(local.root());
-            // The lock survives when this process restarts, and is held until it ends.
-            conversation.answer(&lock.map(mem::forget))
-        }
+        Request::Lock => conversation.answer(&HostSettings::Local(local).lock()?),
         Request::Differences(settings) => {
             conversation.answer(&differences(&settings, local.root()))
         }
-        Request::Change { tuning, trial } => conversation.answer(&local.change(&tuning, trial)?),
-        Request::PutBack(tuning) => conversation.answer(&local.put_back(&tuning)?),
+        Request::Change { tuning, trial } => {
+            conversation.answer(&local.change(&tuning, trial, &Interrupt::never()?)?)
+        }
+        Request::PutBack(tuning) => {
+            conversation.answer(&local.put_back(&tuning, &Interrupt::never()?)?)
+        }
         Request::Run(spec) => {
             conversation.suspend_heartbeat(spec.runs_for());
             conversation.answer(&local.run(&spec)?)

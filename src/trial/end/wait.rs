@@ -1,7 +1,7 @@
 //! Waits of the coordinator thread while the bench threads run: for the edges of the window, and for empty queues.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::bail;
 
@@ -40,9 +40,17 @@ pub(crate) fn window(settings: &Settings, running: &mut RunningEnd) -> anyhow::R
         &case,
         running,
     )?;
+    let opened_at = SystemTime::now();
+    let idle_before = running.idle_times();
     let opening = running.open_window()?;
     pass(settings.window, &case, running)?;
-    running.close_window(opening)
+    let closing = running.close_window(&opening)?;
+    Ok(Window {
+        opened_at,
+        opening,
+        closing,
+        idle_times: running.idle_times().since(&idle_before),
+    })
 }
 
 /// Waits for `duration`.

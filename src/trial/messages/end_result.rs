@@ -72,3 +72,11 @@ pub struct EndResult {
     /// Result of looking at the datagrams, if they were verified.
     pub verified: Option<Verified>,
 }
+
+/// Adds all of these results. `None`: there are none.
+pub(crate) fn added<T>(each: impl Iterator<Item = T>, add: impl Fn(&mut T, &T)) -> Option<T> {
+    each.reduce(|mut all, one| {
+        add(&mut all, &one);
+        all
+    })
+}

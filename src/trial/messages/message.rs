@@ -27,6 +27,7 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::VERSION;
 use crate::data::{EngineName, HostAddress};
@@ -159,31 +160,12 @@ pub enum Request {
 }
 
 impl Request {
-    /// Returns the name of the request for messages to people.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Facts { .. } => "facts",
-            Self::HottestMillic => "hottest_millic",
-            Self::IdlePower(_) => "idle_power",
-            Self::Truesizes(_) => "truesizes",
-            Self::Restart { .. } => "restart",
-            Self::ListTunings(_) => "list_tunings",
-            Self::Lock => "lock",
-            Self::Differences(_) => "differences",
-            Self::Change { .. } => "change",
-            Self::PutBack(_) => "put_back",
-            Self::Run(_) => "run",
-            Self::RateOverTime { .. } => "rate_over_time",
-            Self::Receive { .. } => "receive",
-            Self::Send { .. } => "send",
-            Self::Accept(_) => "accept",
-            Self::HasProbeArrived(_) => "has_probe_arrived",
-            Self::LossPlaces => "loss_places",
-            Self::Ready => "ready",
-            Self::Go => "go",
-            Self::Drain { .. } => "drain",
-            Self::FindLongestPayload { .. } => "find_longest_payload",
-            Self::Echo(_) => "echo",
+    /// Returns the name of the request for messages to people: that in its frame.
+    pub(crate) fn name(&self) -> String {
+        match serde_json::to_value(self) {
+            Ok(Value::String(name)) => name,
+            Ok(Value::Object(fields)) => fields.into_iter().map(|(name, _)| name).collect(),
+            _ => String::new(),
         }
     }
 }

@@ -15,7 +15,8 @@ use crate::sys::buffers;
 use crate::trial::messages::spec::Flow;
 use crate::trial::readings::queue_probes::QueueProbes;
 use crate::trial::sockets::bind;
-use crate::trial::sockets::end_sockets::{Buffers, EndSockets, Probes};
+use crate::trial::sockets::udp_sockets::UdpSockets;
+use crate::trial::sockets::{Buffers, EndSockets};
 
 /// Connections that may wait to be accepted: the most that the kernel allows (`net.core.somaxconn`, 4096 since Linux
 /// 5.4).
@@ -155,7 +156,7 @@ impl EndSockets for Connections {
         }
     }
 
-    fn probes(&mut self) -> Option<&mut dyn Probes> {
+    fn probes(&mut self) -> Option<&mut UdpSockets> {
         None
     }
 

@@ -6,7 +6,6 @@
 //! The sending end finds out, on one host and between two: `find` first, then `assign` at the receivers, then
 //! `confirm`.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Case, Connection, Sharing, Spread};
 use crate::trial::messages::spec::Flow;
-use crate::trial::sockets::end_sockets::EndSockets;
+use crate::trial::sockets::EndSockets;
 
 /// Time after which a probe counts as lost; enough for loopback on any busy machine.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -154,15 +153,11 @@ fn spread(
     sockets: &mut dyn EndSockets,
 ) -> anyhow::Result<Vec<Flow>> {
     let senders = case.threads.senders();
-    let mut room = if case.sharing.is_none_or(Sharing::is_even) {
-        Room::shared_evenly(senders, receivers.len())
-    } else {
-        Room::unlimited(receivers.len())
-    };
+    let is_even = case.sharing.is_none_or(Sharing::is_even);
     // The last sender has to hit the one receiver that is still free. On average that takes one try per receiver; fifty
     // times as many are hardly ever needed (e^-50).
     let mut tries = 50 * receivers.len() * senders;
-    let mut flows = Vec::with_capacity(senders);
+    let mut flows: Vec<Flow> = Vec::with_capacity(senders);
     while flows.len() < senders {
         ensure!(
             tries > 0,
@@ -177,7 +172,7 @@ fn spread(
             receiver < receivers.len(),
             "a probe datagram arrived at no receiver of the case"
         );
-        if room.take(receiver) {
+        if !is_even || has_room(&flows, receiver, senders, receivers.len()) {
             flows.push(Flow {
                 source,
                 peer,
@@ -188,6 +183,14 @@ fn spread(
         }
     }
     Ok(flows)
+}
+
+/// Returns whether a receiver may have one more flow, if all are spread evenly. Some have one flow more than others then.
+fn has_room(flows: &[Flow], receiver: usize, senders: usize, receivers: usize) -> bool {
+    let count = |of: usize| flows.iter().filter(|flow| flow.receiver == of).count();
+    let (each, more) = (senders / receivers, senders % receivers);
+    let larger = (0..receivers).filter(|&of| count(of) > each).count();
+    count(receiver) < each + usize::from(larger < more)
 }
 
 /// Sends a datagram, repeatedly if necessary, and returns the receiver that it reached.
@@ -212,7 +215,7 @@ fn probe(
     match refusal {
         Some(refusal) => bail!("cannot send a probe datagram from {source} to {peer}: {refusal}"),
         None => bail!(Blocked {
-            source,
+            sender: source,
             peer,
             tries
         }),
@@ -220,65 +223,19 @@ fn probe(
 }
 
 /// Error: no probe came through, although the kernel took all of them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, thiserror::Error)]
+#[error(
+    "no probe datagram from {sender} to {peer} arrived within {} s: check for a firewall on loopback (nft list ruleset)",
+    PROBE_TIMEOUT.as_secs()
+)]
 pub struct Blocked {
     /// Address of the sender.
-    pub source: SocketAddr,
+    #[serde(rename = "source")]
+    pub sender: SocketAddr,
     /// Address that it sends to.
     pub peer: SocketAddr,
     /// Number of probes that were sent.
     pub tries: u32,
-}
-
-impl fmt::Display for Blocked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { source, peer, .. } = self;
-        let within = PROBE_TIMEOUT.as_secs();
-        write!(
-            f,
-            "no probe datagram from {source} to {peer} arrived within {within} s: check for a firewall on loopback (nft list \
-             ruleset)"
-        )
-    }
-}
-
-impl std::error::Error for Blocked {}
-
-/// Number of flows that each receiver may have.
-struct Room {
-    taken: Vec<usize>,
-    each: usize,
-    /// Number of receivers that may have one flow more than `each`.
-    larger: usize,
-}
-
-impl Room {
-    fn shared_evenly(flows: usize, receivers: usize) -> Self {
-        Self {
-            taken: vec![0; receivers],
-            each: flows / receivers,
-            larger: flows % receivers,
-        }
-    }
-
-    fn unlimited(receivers: usize) -> Self {
-        Self {
-            taken: vec![0; receivers],
-            each: usize::MAX,
-            larger: 0,
-        }
-    }
-
-    fn take(&mut self, receiver: usize) -> bool {
-        let taken = &mut self.taken[receiver];
-        if *taken == self.each && self.larger > 0 {
-            self.larger -= 1;
-        } else if *taken >= self.each {
-            return false;
-        }
-        *taken += 1;
-        true
-    }
 }
 
 #[cfg(test)]
@@ -293,11 +250,19 @@ mod tests {
 
     #[test]
     fn room_is_shared_as_evenly_as_it_can_be() {
-        let mut room = Room::shared_evenly(5, 3);
-        let wishes = [0, 0, 0, 1, 1, 2, 1, 2];
-        let taken: Vec<usize> = wishes.into_iter().filter(|&n| room.take(n)).collect();
+        let nowhere: SocketAddr = ([0; 4], 0).into();
+        let mut flows = Vec::new();
+        for receiver in [0, 0, 0, 1, 1, 2, 1, 2] {
+            if has_room(&flows, receiver, 5, 3) {
+                flows.push(Flow {
+                    source: nowhere,
+                    peer: nowhere,
+                    receiver,
+                });
+            }
+        }
+        let taken: Vec<usize> = flows.iter().map(|flow| flow.receiver).collect();
         assert_eq!(taken, [0, 0, 1, 1, 2]);
-        assert_eq!(room.taken, [2, 2, 1]);
     }
 
     #[test]

@@ -52,14 +52,15 @@ pub(crate) struct BenchThread {
 pub(crate) type ThreadOutcome = (Remark, Option<CpuSpeed>);
 
 impl BenchThread {
-    pub(crate) fn worker(meter: Arc<Meter>, remark: Remark) -> Self {
+    /// Returns a thread of which nothing but its counters is known.
+    pub(crate) fn new(side: Side, meter: Arc<Meter>) -> Self {
         Self {
-            side: Side::Worker,
+            side,
             meter,
             cpu: None,
             is_pooled: false,
             pace: None,
-            remark,
+            remark: None,
             last_look: None,
             round_trips: None,
             pace_meter: None,

@@ -69,7 +69,10 @@ impl BenchThreads {
             bail!("a bench thread failed before the start");
         }
         if let Some(Workers { meters, remark, .. }) = workers {
-            let as_thread = |meter| BenchThread::worker(meter, remark);
+            let as_thread = |meter| BenchThread {
+                remark,
+                ..BenchThread::new(Side::Worker, meter)
+            };
             threads.all.extend(meters.into_iter().map(as_thread));
         }
         threads.all.iter_mut().for_each(BenchThread::watch_wait);
@@ -115,18 +118,13 @@ impl BenchThreads {
             })
             .with_context(|| format!("cannot start thread {}", self.all.len() + 1))?;
         self.all.push(BenchThread {
-            side,
-            meter,
             cpu,
             is_pooled,
-            pace: None,
-            remark: None,
-            last_look: None,
             round_trips,
             pace_meter,
             flow_counts,
             handle: Some(handle),
-            wait: None,
+            ..BenchThread::new(side, meter)
         });
         Ok(())
     }

@@ -17,7 +17,7 @@ use crate::trial::messages::spec::Flow;
 use crate::trial::messages::token::Token;
 use crate::trial::readings::queue_probes::QueueProbes;
 use crate::trial::sockets::bind::{self, Ports};
-use crate::trial::sockets::end_sockets::{Buffers, EndSockets, Probes};
+use crate::trial::sockets::{Buffers, EndSockets};
 
 /// The remote host of a trial, and the address that reaches it.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ impl EndSockets for UdpSockets {
         Ok(source)
     }
 
-    fn probes(&mut self) -> Option<&mut dyn Probes> {
+    fn probes(&mut self) -> Option<&mut UdpSockets> {
         Some(self)
     }
 

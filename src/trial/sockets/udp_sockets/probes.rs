@@ -14,20 +14,32 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::UdpSockets;
 use crate::sys::path_mtu;
 use crate::trial::messages::token::{QUESTION_BYTES, Token};
-use crate::trial::sockets::end_sockets::Probes;
 
 /// Longest wait for a probe or its answer, in milliseconds.
 const PROBE_WAIT_MS: u16 = 100;
 /// Longest wait for a question, in milliseconds. Short: meanwhile, the controller waits.
 const QUESTION_WAIT_MS: u16 = 1;
 
-impl Probes for UdpSockets {
-    fn forbid_fragmentation(&self, source: SocketAddr) -> anyhow::Result<()> {
+impl UdpSockets {
+    /// Forbids fragmentation of the datagrams from the sender with this address.
+    ///
+    /// # Errors
+    /// Fails if a system call fails.
+    pub(crate) fn forbid_fragmentation(&self, source: SocketAddr) -> anyhow::Result<()> {
         let (socket, peer) = self.sender(source)?;
         path_mtu::forbid_fragmentation(socket, peer.is_ipv4()).context("cannot set IP_MTU_DISCOVER")
     }
 
-    fn probe(&self, source: SocketAddr, least_bytes: usize) -> anyhow::Result<Option<String>> {
+    /// Sends a datagram of at least `least_bytes` bytes from the sender with this address. Returns why the kernel
+    /// refused it, if it did.
+    ///
+    /// # Errors
+    /// Fails if there is no such sender.
+    pub(crate) fn probe(
+        &self,
+        source: SocketAddr,
+        least_bytes: usize,
+    ) -> anyhow::Result<Option<String>> {
         let (socket, peer) = self.sender(source)?;
         let mut probe = match &self.remote {
             None => vec![0],
@@ -42,14 +54,23 @@ impl Probes for UdpSockets {
         Ok(sent.err().map(|refusal| refusal.to_string()))
     }
 
-    fn receiver_reached(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
+    /// Returns the index of the receiver that a datagram from `source` has reached, after waiting for 100 ms at most.
+    /// It is seen on this host, or reported by the remote host.
+    ///
+    /// # Errors
+    /// Fails if there is no such sender, or if a system call fails.
+    pub(crate) fn receiver_reached(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
         match self.remote {
             None => self.receiver_reached_here(source),
             Some(remote) => self.receiver_reached_there(source, &remote.token),
         }
     }
 
-    fn answer_questions(&mut self) -> anyhow::Result<()> {
+    /// Answers the questions with the token that have reached a receiver here, after waiting for 1 ms at most.
+    ///
+    /// # Errors
+    /// Fails if a system call fails.
+    pub(crate) fn answer_questions(&mut self) -> anyhow::Result<()> {
         let token = self.remote.context("both ends are on this host")?.token;
         for receiver in readable(&self.receivers, QUESTION_WAIT_MS)? {
             let socket = &self.receivers[receiver];
@@ -67,12 +88,11 @@ impl Probes for UdpSockets {
         Ok(())
     }
 
-    fn has_heard(&self, source: SocketAddr) -> bool {
+    /// Returns whether a question from this address has arrived.
+    pub(crate) fn has_heard(&self, source: SocketAddr) -> bool {
         self.senders_heard.contains(&source)
     }
-}
 
-impl UdpSockets {
     /// Returns the index of the local receiver that a probe from `source` has reached.
     fn receiver_reached_here(&self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
         for receiver in readable(&self.receivers, PROBE_WAIT_MS)? {
@@ -135,7 +155,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::trial::sockets::end_sockets::EndSockets;
+    use crate::trial::sockets::EndSockets;
     use crate::trial::sockets::udp_sockets::tests::TwoEnds;
 
     #[test]

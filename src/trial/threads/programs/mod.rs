@@ -14,6 +14,7 @@ use crate::data::{Batch, Case, Tos, Train, Verified, Wait};
 use crate::engine::verify::SequenceTracker;
 use crate::engine::{Controls, Direction, Endpoint, FlowCounts, IoOptions};
 use crate::engines::{Engines, Entry};
+use crate::trial::messages::end_result::added;
 use crate::trial::messages::spec::{EndRole, Flow};
 use crate::workload::{DueTimes, Program};
 
@@ -43,10 +44,7 @@ impl Trackers {
         let received = received.filter(|tracker| part.receives() || has_looked(tracker));
         let responses = self.response_tracker.iter().filter(|_| part.sends());
         let found = received.chain(responses).map(|tracker| tracker.verified());
-        found.reduce(|mut all, one| {
-            all += one;
-            all
-        })
+        added(found, |all, one| *all += *one)
     }
 }
 
