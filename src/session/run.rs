@@ -87,8 +87,8 @@ pub fn run(
         Ok(()) if session.experiment.is_complete() => Ending::Complete,
         Ok(()) => Ending::OutOfTime,
         Err(End::Failed(error)) => return Err(error),
-        Err(End::Interrupted) => session.log_interruption(Ending::Interrupted)?,
-        Err(End::Lost(reason)) => session.log_interruption(Ending::Lost(reason))?,
+        Err(End::Interrupted) => session.log_interruption(None)?,
+        Err(End::Lost(reason)) => session.log_interruption(Some(reason))?,
     };
     // People look for rows that were measured in full. The rest comes last.
     session.journal.record_rows(session.experiment.rest())?;
@@ -100,16 +100,11 @@ const MOST_TIMES: u32 = 3;
 /// Number of faults after which a trial is not repeated any more.
 const MOST_FAULTY: u32 = 2;
 
+/// Reason to repeat a trial that has no fault.
+const OTHER_PROGRAMS: &str = "lost while other programs took the CPUs of its threads";
+
 /// Sample of a trial, or the reason why there is none.
 type Measured = anyhow::Result<Sample>;
-
-/// Cause to repeat a trial.
-enum Cause {
-    /// The trial has this fault.
-    Fault(String),
-    /// The trial lost too much while other programs took the CPUs of its threads.
-    OtherPrograms,
-}
 
 pub(super) struct Session<'a, 'm> {
     experiment: &'a mut dyn Experiment,
@@ -147,13 +142,9 @@ impl<'m> Session<'_, 'm> {
     }
 
     /// Logs why the session ends early.
-    fn log_interruption(&mut self, ending: Ending) -> anyhow::Result<Ending> {
-        let lost = match &ending {
-            Ending::Lost(reason) => Some(reason.clone()),
-            _ => None,
-        };
-        self.emit(&Event::Interrupted { lost })?;
-        Ok(ending)
+    fn log_interruption(&mut self, lost: Option<String>) -> anyhow::Result<Ending> {
+        self.emit(&Event::Interrupted { lost: lost.clone() })?;
+        Ok(lost.map_or(Ending::Interrupted, Ending::Lost))
     }
 
     /// Runs the command that prepares the machine for a side.
@@ -178,14 +169,20 @@ impl<'m> Session<'_, 'm> {
             let fault = self.fault(trial, &measured);
             times += 1;
             faults += u32::from(fault.is_some());
-            let cause = match &fault {
-                Some(fault) => Some(Cause::Fault(fault.clone())).filter(|_| faults < MOST_FAULTY),
-                None => self.disturbance(trial, &measured),
+            let is_disturbed = fault.is_none()
+                && measured.as_ref().is_ok_and(|sample| {
+                    let experiment = &self.experiment;
+                    experiment.lost_while_disturbed(trial, sample, Instant::now())
+                });
+            let reason = match &fault {
+                Some(fault) if faults < MOST_FAULTY => fault,
+                None if is_disturbed => OTHER_PROGRAMS,
+                _ => return self.log_outcome(trial, measured, fault),
             };
-            match cause.filter(|_| times < MOST_TIMES) {
-                Some(cause) => self.log_repetition(trial, cause, measured)?,
-                None => return self.log_outcome(trial, measured, fault),
+            if times == MOST_TIMES {
+                return self.log_outcome(trial, measured, fault);
             }
+            self.log_repetition(trial, reason.to_owned(), is_disturbed, measured)?;
         }
     }
 
@@ -193,21 +190,15 @@ impl<'m> Session<'_, 'm> {
     fn log_repetition(
         &mut self,
         trial: &Trial,
-        cause: Cause,
+        reason: String,
+        is_disturbed: bool,
         measured: Measured,
     ) -> Result<(), End> {
-        let is_disturbed = matches!(cause, Cause::OtherPrograms);
         if !is_disturbed {
             // Ctrl-C that ended the program that carries an agent's messages is no reason to measure again.
             let interrupt = self.interrupt;
             self.agents_of(trial).remote_is_lost(interrupt)?;
         }
-        let reason = match cause {
-            Cause::Fault(fault) => fault,
-            Cause::OtherPrograms => {
-                "lost while other programs took the CPUs of its threads".to_owned()
-            }
-        };
         self.journal
             .show_step(&format!("measured again: {} ({reason})", trial.told));
         if trial.spec.verifies {
@@ -361,15 +352,6 @@ impl<'m> Session<'_, 'm> {
             Err(error) if error.is::<Interrupted>() => None,
             Err(error) => Some(format!("{error:#}")),
         }
-    }
-
-    /// Returns the cause to repeat a trial without a fault, if there is one.
-    fn disturbance(&self, trial: &Trial, measured: &Measured) -> Option<Cause> {
-        let sample = measured.as_ref().ok()?;
-        let is_disturbed = self
-            .experiment
-            .lost_while_disturbed(trial, sample, Instant::now());
-        is_disturbed.then_some(Cause::OtherPrograms)
     }
 
     fn agents_of(&mut self, trial: &Trial) -> &mut Agents<'m> {

@@ -224,7 +224,7 @@ impl Comparison {
 mod tests {
     use super::*;
     use crate::experiment::ab::Pair;
-    use crate::experiment::ab::dice::{ROUNDS, record, record_of};
+    use crate::experiment::ab::tests::dice::{ROUNDS, record, record_of};
     use crate::host::tuning::{Name, Tuning, Tunings};
     use crate::results::row::Failure;
     use crate::verdict::judge::Obstacle;
