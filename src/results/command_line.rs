@@ -56,16 +56,8 @@ impl CommandLine<'_> {
         self.without(&[], changes)
     }
 
-    /// Returns the sweep of what `find lossless` searched, at a rate in datagrams per second.
-    pub fn sweep_at(&self, rate: u32) -> String {
-        let words = self.0.iter();
-        let words = words.filter(|word| !["find", "lossless"].contains(&word.as_str()));
-        let words: Vec<String> = words.cloned().collect();
-        CommandLine(&words).without(&SEARCH, &[("--rate", rate.to_string())])
-    }
-
     /// Returns the command without these options, into new files, with the values of others changed.
-    fn without(&self, omitted: &[&str], changes: &[(&str, String)]) -> String {
+    pub(crate) fn without(&self, omitted: &[&str], changes: &[(&str, String)]) -> String {
         let is_changed = |flag: &str| changes.iter().any(|(changed, _)| *changed == flag);
         let mut words = vec!["udpbench".to_owned()];
         let mut typed = self.0.iter().skip(1);
@@ -158,19 +150,6 @@ mod tests {
         let typed = ["udpbench", "--power-command", "cat x; y"].map(str::to_owned);
         let again = CommandLine(&typed).again(&[]);
         assert_eq!(again, "udpbench --power-command 'cat x; y'");
-    }
-
-    #[test]
-    fn what_was_searched_is_measured_at_a_rate() {
-        for (typed, expected) in [
-            ("udpbench find lossless", "udpbench --rate 900"),
-            (
-                "udpbench wire box --rsh x find lossless --goal 1% --engine std,mmsg -o a.csv --trial=1s",
-                "udpbench wire box --rsh x --engine std,mmsg --rate 900",
-            ),
-        ] {
-            assert_eq!(CommandLine(&words(typed)).sweep_at(900), expected);
-        }
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Session<'_, '_> {
         self.interrupt.sleep(length / REST_SHARE)?;
         let idle = match self.power_command {
             Some(meter) => meter.idle(length, self.interrupt)?,
-            None => self.agents[0].idle_power(length, self.interrupt)?,
+            None => self.agents[0].idle_power(length)?,
         };
         let Some(idle) = idle else {
             let ended = self.power_command.and_then(PowerCommand::ended);

@@ -8,15 +8,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use crate::data::{Direction, Sample};
 use crate::host::check::{self, Finding};
 use crate::plan::{Plan, WireLink};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
-use crate::sys::power::{self, IdlePower};
-use crate::sys::temperature;
+use crate::sys::power::IdlePower;
 use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::controller::across;
 use crate::trial::controller::agent::Agent;
@@ -47,11 +46,10 @@ enum Local<'a> {
         root: &'a Root,
         /// The agent, started when it is needed.
         agent: Option<Box<Agent>>,
-        /// Reason why no agent can be started, for example below qemu-user. This process then runs the trials
-        /// itself.
+        /// Reason why no process can be started, for example below qemu-user. The agent is then in this one.
         refusal: Option<String>,
-        /// Trials without an agent, in this process.
-        in_process: Box<LocalTrials>,
+        /// Settings that are changed for a trial.
+        settings: Box<LocalTrials>,
         asked: StopRequested,
     },
     /// An agent on another host.
@@ -97,7 +95,7 @@ impl<'a> Agents<'a> {
                 root,
                 agent: None,
                 refusal: None,
-                in_process: Box::new(LocalTrials::new(root, None)),
+                settings: Box::new(LocalTrials::new(root, None)),
                 asked: interrupt.asked(),
             },
             remote,
@@ -159,10 +157,6 @@ impl<'a> Agents<'a> {
         let local: &mut Agent = match &mut self.local {
             Local::OtherHost(agent) => agent,
             Local::ThisHost {
-                refusal: Some(refusal),
-                ..
-            } => bail!("{refusal}"),
-            Local::ThisHost {
                 agent: Some(agent), ..
             } => agent,
             Local::ThisHost {
@@ -172,14 +166,16 @@ impl<'a> Agents<'a> {
                 refusal,
                 asked,
                 ..
-            } => match Agent::start(program, root, self.own_loopback, asked) {
-                Ok(started) => agent.insert(Box::new(started)),
-                Err(error) => {
-                    // An agent that was asked to end could have been started.
-                    *refusal = (!error.is::<Interrupted>()).then(|| format!("{error:#}"));
-                    return Err(error);
-                }
-            },
+            } => {
+                let started = match Agent::start(program, root, self.own_loopback, asked) {
+                    Err(error) if !error.is::<Interrupted>() => {
+                        *refusal = Some(format!("{error:#}"));
+                        Agent::within(root, asked)?
+                    }
+                    started => started?,
+                };
+                agent.insert(Box::new(started))
+            }
         };
         Ok((local, self.remote.as_deref_mut()))
     }
@@ -187,38 +183,17 @@ impl<'a> Agents<'a> {
     /// Returns the settings of the host where trials run, or from which they cross a wire.
     pub fn settings(&mut self) -> HostSettings<'_> {
         match &mut self.local {
-            Local::ThisHost { in_process, .. } => HostSettings::Local(in_process),
+            Local::ThisHost { settings, .. } => HostSettings::Local(settings),
             Local::OtherHost(agent) => HostSettings::Remote(agent),
         }
     }
 
-    /// Returns why no agent can be started, so that trials run in this process. `None`: an agent runs them.
+    /// Returns why no process can be started, so that trials run in this one. `None`: the agent has a process of its own.
     pub fn refusal(&mut self) -> Option<String> {
         let _ = self.both();
         match &self.local {
             Local::ThisHost { refusal, .. } => refusal.clone(),
             Local::OtherHost(_) => None,
-        }
-    }
-
-    /// Returns the trials of this process if no agent can be started. `None`: an agent runs the trials.
-    ///
-    /// # Errors
-    /// Fails if this process was asked to end.
-    fn in_process(&mut self) -> Result<Option<&mut LocalTrials>, Interrupted> {
-        let _ = self.both();
-        match &mut self.local {
-            Local::ThisHost {
-                refusal: Some(_),
-                asked,
-                ..
-            } if asked.to_end() => Err(Interrupted),
-            Local::ThisHost {
-                refusal: Some(_),
-                in_process,
-                ..
-            } => Ok(Some(in_process)),
-            _ => Ok(None),
         }
     }
 
@@ -228,11 +203,6 @@ impl<'a> Agents<'a> {
     /// Returns [`Interrupted`] as soon as the program is asked to end. Returns another error if something
     /// cannot be built or breaks, or if an agent is gone; the next trial then has new processes.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
-        if spec.between.is_none() {
-            if let Some(trials) = self.in_process()? {
-                return trials.run(spec);
-            }
-        }
         let is_elsewhere = matches!(self.local, Local::OtherHost(_));
         let opens_at = SystemTime::now() + spec.settings.warmup;
         let sample =
@@ -274,10 +244,8 @@ impl<'a> Agents<'a> {
     /// Returns the temperature of the hottest CPU sensor, in millidegrees Celsius. `None`: there is no sensor, or the
     /// agent is gone.
     pub fn hottest_millic(&mut self) -> Option<i32> {
-        match &mut self.local {
-            Local::ThisHost { root, .. } => temperature::hottest_millic(root),
-            Local::OtherHost(agent) => agent.call(&Request::HottestMillic).ok()?,
-        }
+        let hottest = self.with(|local, _| local.call(&Request::HottestMillic));
+        hottest.ok().flatten()
     }
 
     /// Measures the idle power of the host where trials run, or from which they cross a wire. `None`: it has no meter,
@@ -285,22 +253,11 @@ impl<'a> Agents<'a> {
     ///
     /// # Errors
     /// Fails if the program is asked to end.
-    pub fn idle_power(
-        &mut self,
-        length: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<Option<IdlePower>, Interrupted> {
-        match &mut self.local {
-            Local::ThisHost { root, .. } => {
-                power::idle_power(root, length, |pause| interrupt.sleep(pause))
-            }
-            Local::OtherHost(agent) => {
-                let measured = agent.call_for(length, &Request::IdlePower(length));
-                match measured {
-                    Err(error) if error.is::<Interrupted>() => Err(Interrupted),
-                    measured => Ok(measured.ok().flatten()),
-                }
-            }
+    pub fn idle_power(&mut self, length: Duration) -> Result<Option<IdlePower>, Interrupted> {
+        let measured = self.with(|local, _| local.call_for(length, &Request::IdlePower(length)));
+        match measured {
+            Err(error) if error.is::<Interrupted>() => Err(Interrupted),
+            measured => Ok(measured.ok().flatten()),
         }
     }
 
@@ -323,9 +280,6 @@ impl<'a> Agents<'a> {
         slices: usize,
         slice: Duration,
     ) -> anyhow::Result<Vec<f64>> {
-        if let Some(trials) = self.in_process()? {
-            return trials.rate_over_time(spec, slices, slice);
-        }
         let length = slice.saturating_mul(u32::try_from(slices).unwrap_or(u32::MAX));
         let request = Request::RateOverTime {
             spec: Box::new(spec.clone()),

@@ -73,41 +73,35 @@ pub fn serve(
         .name("trials".to_owned())
         .spawn(move || obey_all(conversation, local))
         .context("cannot start a thread")?;
-    let next = listen(input, &last_heard, &send);
-    // The kernel ends the programs of this process's threads, but not what they have started.
-    exec::end_all();
-    if let Next::Restart { own_loopback } = next? {
+    match listen(input, &last_heard, &send)? {
         // No other thread writes meanwhile, so no message is cut off.
-        return output.with(|_| restart(&root, own_loopback));
+        Some(own_loopback) => output.with(|_| restart(&root, own_loopback)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-/// Next step once no more requests are forwarded.
-enum Next {
-    End,
-    Restart { own_loopback: bool },
-}
-
-/// Forwards all requests until the end of the input, or until the request to restart.
+/// Forwards all requests until the end of the input, or until the request to restart. Returns whether the new process is to
+/// have a loopback of its own. `None`: the input has ended.
 fn listen(
     mut input: impl Read,
     last_heard: &LastHeard,
     send: &Sender<Request>,
-) -> anyhow::Result<Next> {
+) -> anyhow::Result<Option<bool>> {
     while let Some(body) = message::read_body(&mut input, || last_heard.note())? {
         let request = message::decode(&body)?;
         if let Request::Restart { own_loopback } = request {
-            return Ok(Next::Restart { own_loopback });
+            return Ok(Some(own_loopback));
         }
         // Sending fails if answers cannot be sent any more; the input ends soon then.
         let _ = send.send(request);
     }
-    Ok(Next::End)
+    Ok(None)
 }
 
 /// Replaces this process by a fresh one: memory, threads, sockets. The streams stay open.
 fn restart(root: &Root, own_loopback: bool) -> anyhow::Result<()> {
+    // The kernel ends the programs of this process's threads, but not what they have started.
+    exec::end_all();
     let mut command = spawned::agent_command(THIS_PROGRAM.as_ref(), root, own_loopback);
     command.arg("--again");
     Err(command.exec()).context("cannot restart")
