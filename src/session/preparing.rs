@@ -33,13 +33,13 @@ impl Session<'_, '_> {
     /// Measures the idle power, and logs it. A meter that fails is no reason to stop: the columns stay empty.
     pub(super) fn measure_idle_power(&mut self, length: Duration) -> Result<(), End> {
         self.journal.show_step("measuring the idle power");
-        self.interrupt.sleep(length / REST_SHARE)?;
-        let idle = match self.power_command {
-            Some(meter) => meter.idle(length, self.interrupt)?,
-            None => self.agents[0].idle_power(length)?,
+        self.resources.interrupt.sleep(length / REST_SHARE)?;
+        let idle = match self.resources.power_command {
+            Some(meter) => meter.idle(length, self.resources.interrupt)?,
+            None => self.resources.agents[0].idle_power(length)?,
         };
         let Some(idle) = idle else {
-            let ended = self.power_command.and_then(PowerCommand::ended);
+            let ended = self.resources.power_command.and_then(PowerCommand::ended);
             let why = ended.unwrap_or_else(|| "the meter cannot be read".to_owned());
             self.journal.show_wait(&format!("no idle power: {why}"));
             return Ok(());
@@ -62,7 +62,7 @@ impl Session<'_, '_> {
         };
         let shown = humantime::format_duration(length);
         self.journal.show_step(&format!("heating up for {shown}"));
-        let agents = &mut self.agents[0];
+        let agents = &mut self.resources.agents[0];
         let heated = match courses {
             0 => agents.run(spec).map(|_| None),
             courses => measure_settling(agents, spec, *courses),
@@ -84,7 +84,7 @@ impl Session<'_, '_> {
             Some(cooldown) => self.cool_down(cooldown, begin.has_begun)?,
             None => None,
         };
-        let why = self.agents[0].refusal();
+        let why = self.resources.agents[0].refusal();
         let in_process = why.map(|why| BlockWarning::InOneProcess { why });
         let warnings = [hot, in_process].into_iter().flatten().map(Some);
         let mut warnings: Vec<Option<BlockWarning>> = warnings.collect();
@@ -108,7 +108,7 @@ impl Session<'_, '_> {
         let since = Instant::now();
         loop {
             let left = cooldown.at_most.saturating_sub(since.elapsed());
-            let Some(millic) = self.agents[0].hottest_millic() else {
+            let Some(millic) = self.resources.agents[0].hottest_millic() else {
                 return Ok(None);
             };
             let (degrees, wanted) = (millic / 1000, cooldown.below_c);
@@ -126,7 +126,7 @@ impl Session<'_, '_> {
             }
             self.journal
                 .show_step(&format!("{degrees} C, want {wanted}: {seconds} s at most"));
-            self.interrupt.sleep(left.min(LOOK))?;
+            self.resources.interrupt.sleep(left.min(LOOK))?;
         }
     }
 }

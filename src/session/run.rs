@@ -76,11 +76,8 @@ pub fn run(
 ) -> anyhow::Result<Ending> {
     let mut session = Session {
         experiment,
-        agents: &mut resources.agents,
-        command: resources.command,
-        power_command: resources.power_command,
+        resources,
         told_no_power: false,
-        interrupt: resources.interrupt,
         journal,
     };
     let ending = match session.run_steps() {
@@ -108,12 +105,9 @@ type Measured = anyhow::Result<Sample>;
 
 pub(super) struct Session<'a, 'm> {
     experiment: &'a mut dyn Experiment,
-    pub(super) agents: &'a mut [Agents<'m>],
-    command: &'a dyn Fn(Side, &str) -> anyhow::Result<()>,
-    pub(super) power_command: Option<&'a PowerCommand>,
+    pub(super) resources: &'a mut Resources<'m>,
     /// True once it was told that the power command has ended.
-    pub(super) told_no_power: bool,
-    pub(super) interrupt: &'a Interrupt,
+    told_no_power: bool,
     pub(super) journal: &'a mut dyn Journal,
 }
 
@@ -123,7 +117,7 @@ impl<'m> Session<'_, 'm> {
             match step {
                 Step::Restart => {
                     self.journal.sync()?;
-                    self.agents.iter_mut().for_each(Agents::restart);
+                    self.resources.agents.iter_mut().for_each(Agents::restart);
                 }
                 Step::IdlePower(length) => self.measure_idle_power(length)?,
                 Step::Heat(heat) => self.heat(&heat)?,
@@ -132,7 +126,7 @@ impl<'m> Session<'_, 'm> {
                 Step::Wait { until, told } => {
                     self.journal.show_step(&told);
                     let left = until.saturating_duration_since(Instant::now());
-                    self.interrupt.sleep(left)?;
+                    self.resources.interrupt.sleep(left)?;
                 }
                 Step::Trial(trial) => self.run_trial(&trial)?,
                 Step::Note(event) => self.emit(&event)?,
@@ -150,9 +144,9 @@ impl<'m> Session<'_, 'm> {
     /// Runs the command that prepares the machine for a side.
     fn prepare(&mut self, side: Side, command: &str) -> Result<(), End> {
         self.journal.show_step(&format!("{side}: {command}"));
-        let done = (self.command)(side, command);
+        let done = (self.resources.command)(side, command);
         // Ctrl-C also goes to the command. An interrupted command has not failed.
-        self.interrupt.sleep(Duration::ZERO)?;
+        self.resources.interrupt.sleep(Duration::ZERO)?;
         Ok(done?)
     }
 
@@ -196,7 +190,7 @@ impl<'m> Session<'_, 'm> {
     ) -> Result<(), End> {
         if !is_disturbed {
             // Ctrl-C that ended the program that carries an agent's messages is no reason to measure again.
-            let interrupt = self.interrupt;
+            let interrupt = self.resources.interrupt;
             self.agents_of(trial).remote_is_lost(interrupt)?;
         }
         self.journal
@@ -247,7 +241,7 @@ impl<'m> Session<'_, 'm> {
     /// Returns an error if the cause is not the case: the remote host is gone. A trial that changes a setting is
     /// exempt: the setting may disconnect the host for a while, and the next trial shows if it comes back.
     fn fail(&mut self, trial: &Trial, reason: Failure) -> Result<(), End> {
-        let interrupt = self.interrupt;
+        let interrupt = self.resources.interrupt;
         let may_be_lost = trial.tuning.is_none();
         if may_be_lost && self.agents_of(trial).remote_is_lost(interrupt)? {
             return Err(End::Lost(reason.to_string()));
@@ -274,7 +268,7 @@ impl<'m> Session<'_, 'm> {
             Some(tuning) => self.run_with_setting(trial, tuning)?,
         };
         self.tell_end_of_power_command();
-        let power_uw = |sample: &Sample| match self.power_command {
+        let power_uw = |sample: &Sample| match self.resources.power_command {
             Some(meter) => {
                 let window = Duration::from_nanos(sample.window_ns);
                 meter.mean_uw(sample.opened_unix_ms, window)
@@ -291,7 +285,7 @@ impl<'m> Session<'_, 'm> {
 
     /// Tells once that the power is not known any more. The rows say how many windows lack it.
     fn tell_end_of_power_command(&mut self) {
-        let ended = self.power_command.and_then(PowerCommand::ended);
+        let ended = self.resources.power_command.and_then(PowerCommand::ended);
         if let Some(why) = ended.filter(|_| !self.told_no_power) {
             self.told_no_power = true;
             self.journal
@@ -313,7 +307,7 @@ impl<'m> Session<'_, 'm> {
     /// # Errors
     /// Fails if the setting cannot be put back, or if nothing would put it back.
     fn run_with_setting(&mut self, trial: &Trial, tuning: &Tuning) -> Result<Measured, End> {
-        let interrupt = self.interrupt;
+        let interrupt = self.resources.interrupt;
         let time = trial.spec.settings.warmup + trial.spec.settings.window;
         let mut settings = self.agents_of(trial).settings();
         match settings.change(tuning, time, interrupt) {
@@ -333,7 +327,7 @@ impl<'m> Session<'_, 'm> {
     /// Returns the error for a setting that could not be changed or put back: the remote host is gone, or another
     /// reason.
     fn setting_error(&mut self, trial: &Trial, error: anyhow::Error) -> End {
-        let interrupt = self.interrupt;
+        let interrupt = self.resources.interrupt;
         let agents = self.agents_of(trial);
         if !agents.settings().are_lost() {
             return error.into();
@@ -355,7 +349,7 @@ impl<'m> Session<'_, 'm> {
     }
 
     fn agents_of(&mut self, trial: &Trial) -> &mut Agents<'m> {
-        &mut self.agents[trial.agents()]
+        &mut self.resources.agents[trial.agents()]
     }
 
     /// Logs an event, and the rows that follow from it.

@@ -10,10 +10,11 @@ use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Conditions, Location, PlanWarning, Remote, WireLink};
 
-/// One of the two hosts, from the view of a case's senders or receivers.
+/// One of the two hosts.
 struct Side<'a> {
     host: &'a Host,
     board: &'a Board,
+    location: Location,
     /// Name of the interface with the address that is used.
     interface: &'a str,
 }
@@ -93,9 +94,7 @@ pub(super) fn placement(
     conditions: &Conditions,
     remote: &Remote,
 ) -> (Placement, Vec<String>) {
-    let (local, remote) = sides(case, conditions, remote);
-    let (sending, receiving) = by_half(case, local, remote);
-    let threads = case.threads;
+    let (sending, receiving) = sides(case, conditions, remote);
     let mut fallbacks = Vec::new();
     let mut place = |side: &Side, count| {
         let placed = side
@@ -105,12 +104,13 @@ pub(super) fn placement(
         placed.cpus
     };
     let placement = Placement {
-        senders: place(&sending, threads.senders()),
-        receivers: place(&receiving, threads.receivers()),
+        senders: place(&sending, case.threads.senders()),
+        receivers: place(&receiving, case.threads.receivers()),
     };
     (placement, fallbacks)
 }
 
+/// Returns the senders' host, and the receivers' host.
 fn sides<'a>(
     case: &Case,
     conditions: &Conditions<'a>,
@@ -120,14 +120,16 @@ fn sides<'a>(
     let local = Side {
         host: conditions.host,
         board: conditions.board,
+        location: Location::Local,
         interface: link.map_or("", |link| &link.local.interface.name),
     };
     let remote = Side {
         host: &remote.wire.host,
         board: remote.board,
+        location: Location::Remote,
         interface: link.map_or("", |link| &link.remote.interface.name),
     };
-    (local, remote)
+    by_half(case, local, remote)
 }
 
 /// Returns warnings about a case between these hosts.
@@ -137,49 +139,22 @@ pub(super) fn warnings(
     remote: &Remote,
     placement: &Placement,
 ) -> Vec<PlanWarning> {
-    let mut warnings = crowds(case, conditions, remote, placement);
-    let link = remote.wire.link(case);
-    warnings.extend(
-        link.into_iter()
-            .flat_map(|link| link_mtu::warnings(case, link)),
-    );
-    warnings.extend(on_one_cpu(placement).filter(|_| remote.wire.is_one_machine(case)));
-    warnings
-}
-
-/// Returns a warning if senders and receivers have a CPU in common. `None`: they have not.
-fn on_one_cpu(placement: &Placement) -> Option<PlanWarning> {
-    let cpu = placement.shared_cpu()?;
-    Some(PlanWarning::BothEndsShareCpu { cpu })
-}
-
-/// Returns a warning for each host whose threads share CPUs.
-fn crowds(
-    case: &Case,
-    conditions: &Conditions,
-    remote: &Remote,
-    placement: &Placement,
-) -> Vec<PlanWarning> {
-    let (local, remote) = sides(case, conditions, remote);
-    let (sending, receiving) = by_half(case, local, remote);
+    let (sending, receiving) = sides(case, conditions, remote);
     let each = if case.is_full_duplex() { 2 } else { 1 };
     let beside = usize::from(case.is_open_loop());
     let senders = case.threads.senders() * (each + beside);
     let receivers = case.threads.receivers() * each;
-    let (of_senders, of_receivers) = by_half(case, Location::Local, Location::Remote);
-    let halves = [
-        (senders, &placement.senders, sending.host, of_senders),
-        (
-            receivers,
-            &placement.receivers,
-            receiving.host,
-            of_receivers,
-        ),
-    ];
-    let crowds = halves
-        .into_iter()
-        .filter_map(|(busy, cpus, host, location)| {
-            sharing_cpus(busy, cpus.iter().copied(), host, Some(location))
-        });
-    crowds.collect()
+    let crowd = |side: &Side, busy, cpus: &[Option<usize>]| {
+        sharing_cpus(busy, cpus.iter().copied(), side.host, Some(side.location))
+    };
+    let mut warnings: Vec<PlanWarning> = Vec::new();
+    warnings.extend(crowd(&sending, senders, &placement.senders));
+    warnings.extend(crowd(&receiving, receivers, &placement.receivers));
+    if let Some(link) = remote.wire.link(case) {
+        warnings.extend(link_mtu::warnings(case, link));
+    }
+    let shared = placement.shared_cpu();
+    let shared = shared.filter(|_| remote.wire.is_one_machine(case));
+    warnings.extend(shared.map(|cpu| PlanWarning::BothEndsShareCpu { cpu }));
+    warnings
 }

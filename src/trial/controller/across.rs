@@ -25,12 +25,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<Sample> {
     let case = &spec.case;
     let engines = spec.engines()?;
-    let Begun {
-        receivers,
-        senders,
-        token,
-        bound,
-    } = begin(spec, local, remote)?;
+    let (receivers, senders, token, bound) = begin(spec, local, remote)?;
     let found = senders.call(&Request::Send {
         spec: Box::new(spec.clone()),
         token,
@@ -75,40 +70,31 @@ pub(crate) fn longest_payload(
     local: &mut Agent,
     remote: &mut Agent,
 ) -> anyhow::Result<Result<u32, BTreeMap<String, u64>>> {
-    let begun = begin(spec, local, remote)?;
-    let receiver = begun.bound.first().context("no receiver is bound")?;
+    let (receivers, senders, token, bound) = begin(spec, local, remote)?;
     let find = Request::FindLongestPayload {
         spec: Box::new(spec.clone()),
-        token: begun.token,
-        receiver: *receiver,
+        token,
+        receiver: *bound.first().context("no receiver is bound")?,
         most,
     };
-    let longest: Option<u32> = begun.senders.call(&find)?;
+    let longest: Option<u32> = senders.call(&find)?;
     if let Some(longest) = longest {
         return Ok(Ok(longest));
     }
     // Once more, while the receivers' host looks where it loses them.
-    let _: BTreeMap<String, u64> = begun.receivers.call(&Request::LossPlaces)?;
-    let longest: Option<u32> = begun.senders.call(&find)?;
-    let places = begun.receivers.call(&Request::LossPlaces)?;
+    let _: BTreeMap<String, u64> = receivers.call(&Request::LossPlaces)?;
+    let longest: Option<u32> = senders.call(&find)?;
+    let places = receivers.call(&Request::LossPlaces)?;
     Ok(longest.ok_or(places))
 }
 
-/// Both ends of a trial whose receivers are bound.
-struct Begun<'a> {
-    receivers: &'a mut Agent,
-    senders: &'a mut Agent,
-    token: Token,
-    /// Addresses that the receivers are bound to.
-    bound: Vec<SocketAddr>,
-}
-
-/// Makes a token, and has the receiving end bind its sockets.
+/// Makes a token, and has the receiving end bind its sockets. Returns the agents of receivers and senders, the token, and
+/// the addresses that the receivers are bound to.
 fn begin<'a>(
     spec: &TrialSpec,
     local: &'a mut Agent,
     remote: &'a mut Agent,
-) -> anyhow::Result<Begun<'a>> {
+) -> anyhow::Result<(&'a mut Agent, &'a mut Agent, Token, Vec<SocketAddr>)> {
     let (receivers, senders) = if spec.case.remote_sends() {
         (local, remote)
     } else {
@@ -119,12 +105,7 @@ fn begin<'a>(
         spec: Box::new(spec.clone()),
         token,
     })?;
-    Ok(Begun {
-        receivers,
-        senders,
-        token,
-        bound,
-    })
+    Ok((receivers, senders, token, bound))
 }
 
 /// Explains a [`Blocked`] error: asks the receivers whether a probe arrived, and names the direction that is blocked.

@@ -6,7 +6,6 @@ use crate::data::{
 };
 use crate::engines::Engines;
 use crate::sys::idle_states::IdleTimes;
-use crate::sys::kernel_drops::Discarded;
 use crate::sys::sensors::SensorReadings;
 use crate::trial::messages::end_result::{EndResult, added};
 
@@ -131,21 +130,11 @@ fn sum(counts: impl IntoIterator<Item = Counts>) -> Counts {
 /// counts once.
 fn discarded(ends: &[EndResult], at: usize) -> u64 {
     let own = ends.iter().enumerate().map(|(n, end)| {
-        let before = || ends[..n].iter().map(|other| &other.host);
-        let discarded = end.discards[at];
-        let own = Discarded {
-            in_network: if before().any(|other| other.is_same_network(&end.host)) {
-                0
-            } else {
-                discarded.in_network
-            },
-            in_backlog: if before().any(|other| other.is_same_machine(&end.host)) {
-                0
-            } else {
-                discarded.in_backlog
-            },
-        };
-        own.total()
+        let (before, own) = (&ends[..n], end.discards[at]);
+        let is_known_network = before.iter().any(|it| it.host.is_same_network(&end.host));
+        let is_known_machine = before.iter().any(|it| it.host.is_same_machine(&end.host));
+        let in_network = if is_known_network { 0 } else { own.in_network };
+        in_network + if is_known_machine { 0 } else { own.in_backlog }
     });
     own.sum()
 }

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::bail;
 
 use crate::data::{Case, Counts, Pacing, RoundTrips, ThreadSample};
+use crate::engine::Refusals;
 use crate::host::placement::Placement;
 use crate::sys::host_id::HostId;
 use crate::sys::idle_states::IdleTimes;
@@ -215,8 +216,8 @@ impl RunningEnd<'_> {
             counts: [opening.counts, closing.counts, self.read_counts()?],
             discards: [edge(&opening), edge(&closing), end],
             unread,
-            no_room: self.threads.no_room(),
-            refused_without_error: self.threads.refused_without_error(),
+            no_room: self.threads.refused(Refusals::no_room),
+            refused_without_error: self.threads.refused(Refusals::refused_without_error),
             path,
             nic: nic.unwrap_or_default(),
             radio,

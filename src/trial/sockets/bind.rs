@@ -4,8 +4,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::OwnedFd;
 
-use anyhow::Context;
-use nix::errno::Errno;
+use anyhow::{Context, ensure};
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{Ipv4RecvErr, Ipv6RecvErr, Priority as SetPriority};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -144,7 +143,11 @@ pub(crate) fn prefer_own_cpus(
 ///
 /// # Errors
 /// Returns the error of the system call.
-pub(crate) fn sender(case: &Case, peer: SocketAddr, ports: &mut Ports) -> io::Result<UdpSocket> {
+pub(crate) fn sender(
+    case: &Case,
+    peer: SocketAddr,
+    ports: &mut Ports,
+) -> anyhow::Result<UdpSocket> {
     let socket = socket(case.ip)?;
     prepare_to_send(&socket, case)?;
     if case.receives_at_both_ends() {
@@ -170,19 +173,18 @@ fn set_receive_buffer(socket: &Socket, case: &Case, sockets: usize) -> io::Resul
 ///
 /// # Errors
 /// Fails if a system call fails: for want of a permission, which the plan knows.
-fn busy_poll(socket: &Socket, case: &Case) -> io::Result<()> {
+fn busy_poll(socket: &Socket, case: &Case) -> anyhow::Result<()> {
     let Some(poll) = case.busy_poll else {
         return Ok(());
     };
-    let set = busy_poll::of_socket(socket, poll.us);
-    set.map_err(|error| io::Error::new(error.kind(), format!("--busy-poll {poll}: {error}")))
+    busy_poll::of_socket(socket, poll.us).with_context(|| format!("--busy-poll {poll}"))
 }
 
 /// Sets the options of a sending socket: send buffer, traffic class, priority, checksums, error reports.
 ///
 /// # Errors
 /// Returns the error of the system call.
-pub(crate) fn prepare_to_send(socket: &Socket, case: &Case) -> io::Result<()> {
+pub(crate) fn prepare_to_send(socket: &Socket, case: &Case) -> anyhow::Result<()> {
     if let Some(sndbuf) = case.sndbuf {
         buffers::set_send(socket, sndbuf.bytes())?;
     }
@@ -205,7 +207,7 @@ pub(crate) fn prepare_to_send(socket: &Socket, case: &Case) -> io::Result<()> {
 ///
 /// # Errors
 /// Returns the error of the system call.
-fn have_refusals_told(socket: &Socket, case: &Case) -> io::Result<()> {
+fn have_refusals_told(socket: &Socket, case: &Case) -> anyhow::Result<()> {
     if case.direction.is_none() || case.transport.is_some() {
         return Ok(());
     }
@@ -220,14 +222,11 @@ fn have_refusals_told(socket: &Socket, case: &Case) -> io::Result<()> {
 ///
 /// # Errors
 /// Fails if a system call fails: above 6 for want of a permission.
-fn prioritize(socket: &Socket, priority: Priority) -> io::Result<()> {
+fn prioritize(socket: &Socket, priority: Priority) -> anyhow::Result<()> {
     let set = setsockopt(socket, SetPriority, &i32::from(u8::from(priority)));
-    set.map_err(|errno| match errno {
-        Errno::EPERM => io::Error::other(format!(
-            "--priority {priority}: above {} it needs CAP_NET_ADMIN, as with sudo",
-            Priority::MAX_UNPRIVILEGED
-        )),
-        errno => errno.into(),
+    set.with_context(|| {
+        let most = Priority::MAX_UNPRIVILEGED;
+        format!("--priority {priority}: above {most} it needs CAP_NET_ADMIN, as with sudo")
     })
 }
 
@@ -235,7 +234,7 @@ fn prioritize(socket: &Socket, priority: Priority) -> io::Result<()> {
 ///
 /// # Errors
 /// Fails if a system call fails, or if the kernel keeps another value.
-fn mark(socket: &Socket, ip: Ip, tos: Tos) -> io::Result<()> {
+fn mark(socket: &Socket, ip: Ip, tos: Tos) -> anyhow::Result<()> {
     let kept = match ip {
         Ip::V4 => {
             socket.set_tos_v4(tos.byte())?;
@@ -246,14 +245,12 @@ fn mark(socket: &Socket, ip: Ip, tos: Tos) -> io::Result<()> {
             socket.tclass_v6()?
         }
     };
-    if kept == tos.byte() {
-        Ok(())
-    } else {
-        Err(io::Error::other(format!(
-            "--tos {tos}: asked for {}, but the kernel keeps {kept}",
-            tos.byte()
-        )))
-    }
+    let asked = tos.byte();
+    ensure!(
+        kept == asked,
+        "--tos {tos}: asked for {asked}, but the kernel keeps {kept}"
+    );
+    Ok(())
 }
 
 fn socket(ip: Ip) -> io::Result<Socket> {

@@ -70,7 +70,7 @@ impl Connections {
         }
     }
 
-    fn connect(&mut self, peer: SocketAddr) -> io::Result<SocketAddr> {
+    fn connect(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
         let socket = self.tcp()?;
         bind::prepare_to_send(&socket, &self.case)?;
         if self.case.receives_at_both_ends() {
@@ -79,12 +79,12 @@ impl Connections {
         socket.connect(&peer.into())?;
         self.hurry(&socket)?;
         let source = socket.local_addr()?.as_socket();
-        let source = source.ok_or(io::ErrorKind::Unsupported)?;
+        let source = source.context("a connection has an address")?;
         self.senders.insert(source, socket);
         Ok(source)
     }
 
-    fn make_pair(&mut self) -> io::Result<SocketAddr> {
+    fn make_pair(&mut self) -> anyhow::Result<SocketAddr> {
         let kind = if self.transport.keeps_messages() {
             Type::DGRAM
         } else {

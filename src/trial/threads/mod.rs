@@ -18,7 +18,7 @@ use nix::sys::time::TimeSpec;
 use self::bench_thread::BenchThread;
 use self::workers::Workers;
 use crate::data::{Case, Side};
-use crate::engine::{FlowCounts, Meter, Pool};
+use crate::engine::{FlowCounts, Meter, Pool, Refusals};
 use crate::engines::{self, Engines};
 use crate::host::placement::Placement;
 use crate::sys::wakeup;
@@ -201,17 +201,11 @@ impl BenchThreads {
         self.control.delay_senders(iterations.into());
     }
 
-    /// Returns the number of datagrams that found no room in the queue of the interface, as each send was told.
-    pub(crate) fn no_room(&self) -> u64 {
-        let threads = self.all.iter();
-        threads.map(|thread| thread.meter.refusals.no_room()).sum()
-    }
-
-    /// Returns the number of datagrams that were refused for a reason that no send was told.
-    pub(crate) fn refused_without_error(&self) -> u64 {
-        let threads = self.all.iter();
-        threads
-            .map(|thread| thread.meter.refusals.refused_without_error())
+    /// Returns the refusals of all threads, added up.
+    pub(crate) fn refused(&self, of: impl Fn(&Refusals) -> u64) -> u64 {
+        self.all
+            .iter()
+            .map(|thread| of(&thread.meter.refusals))
             .sum()
     }
 

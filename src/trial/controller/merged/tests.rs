@@ -3,6 +3,7 @@
 use super::*;
 use crate::engines;
 use crate::results::row::tests::{case, window};
+use crate::sys::kernel_drops::Discarded;
 
 /// Returns the result of an end on `host`, with a window of 3 s and one thread that sends or receives a datagram per
 /// second.
