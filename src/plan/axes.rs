@@ -18,17 +18,15 @@ macro_rules! values {
 
 /// Returns the values that apply, each once. `None` stands for the values that do not apply, and for an empty list.
 fn settled<T: Copy + PartialEq>(given: &[T], applies: impl Fn(T) -> bool) -> Vec<Option<T>> {
-    let mut settled = Vec::new();
-    for &value in given {
-        let value = Some(value).filter(|&value| applies(value));
-        if !settled.contains(&value) {
-            settled.push(value);
-        }
-    }
+    let settled = given
+        .iter()
+        .map(|&value| Some(value).filter(|&value| applies(value)));
+    let settled = once_each(settled);
     if settled.is_empty() {
-        settled.push(None);
+        vec![None]
+    } else {
+        settled
     }
-    settled
 }
 
 /// Binds the two engines to a predicate on a value and its engines.
@@ -48,7 +46,7 @@ fn with_each<I: Copy, V: Copy, C>(items: &[I], values: &[V], with: impl Fn(I, V)
 }
 
 /// Removes duplicates; the first occurrence keeps its place.
-fn once_each<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
+pub(super) fn once_each<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
     let mut once = Vec::new();
     for item in items {
         if !once.contains(&item) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::axes::once_each;
 use super::{Axes, Decision, Plan};
 use crate::data::{EngineName, Wait};
 
@@ -55,12 +56,9 @@ impl Axes {
     /// Returns a line that names the receivers that cannot do what `--wait spin` asks. `None`: all can, or it was not
     /// asked.
     pub fn unable_to_spin(&self) -> Option<String> {
-        let mut unable: Vec<EngineName> = Vec::new();
-        for (_, receiver) in &self.engines {
-            if !receiver.about.can_spin && !unable.contains(&receiver.name()) {
-                unable.push(receiver.name());
-            }
-        }
+        let receivers = self.engines.iter().map(|(_, receiver)| receiver);
+        let unable = receivers.filter(|receiver| !receiver.about.can_spin);
+        let unable = once_each(unable.map(|receiver| receiver.name()));
         if unable.is_empty() || !self.wait.contains(&Wait::Spin) {
             return None;
         }

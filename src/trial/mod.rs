@@ -12,11 +12,13 @@
 //! | `changes` | settings of a host that are changed for a trial |
 //! | `sockets` | sockets of one end, and the flows between both |
 //! | `threads` | bench threads, workers, and the programs that they run |
+//! | `input` | a wait for input with a time limit |
 //! | `readings` | what is read at the edges of a window, and of a host |
 
 pub mod changes;
 mod controller;
 mod end;
+mod input;
 mod messages;
 mod readings;
 mod sockets;

@@ -1,5 +1,6 @@
 //! The kernel's reasons for dropping packets during a trial.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use crate::sys::drop_reasons::DropReasons;
@@ -8,25 +9,15 @@ use crate::sys::drop_reasons::DropReasons;
 /// than a window.
 #[derive(Default)]
 pub(crate) struct ReasonWatch {
-    counters: Counters,
+    /// Empty until they are asked for. `None`: the kernel does not report reasons; a message before the start has said so.
+    counters: OnceCell<Option<DropReasons>>,
     before: BTreeMap<String, u64>,
-}
-
-#[derive(Default)]
-enum Counters {
-    #[default]
-    NotAsked,
-    /// The kernel does not report reasons; a message before the start has said so.
-    Silent,
-    Told(DropReasons),
 }
 
 impl ReasonWatch {
     /// Notes the counters at the start of a trial.
     pub(crate) fn start(&mut self) {
-        if matches!(self.counters, Counters::NotAsked) {
-            self.counters = DropReasons::open().map_or(Counters::Silent, Counters::Told);
-        }
+        self.counters.get_or_init(|| DropReasons::open().ok());
         self.before = self.read();
     }
 
@@ -42,9 +33,7 @@ impl ReasonWatch {
     }
 
     fn read(&self) -> BTreeMap<String, u64> {
-        let Counters::Told(counters) = &self.counters else {
-            return BTreeMap::new();
-        };
-        counters.read().into_iter().flatten().collect()
+        let counters = self.counters.get().into_iter().flatten();
+        counters.flat_map(DropReasons::read).flatten().collect()
     }
 }

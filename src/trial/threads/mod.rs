@@ -4,16 +4,13 @@ pub(crate) mod bench_thread;
 pub(crate) mod programs;
 mod workers;
 
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
-use nix::sys::time::TimeSpec;
 
 use self::bench_thread::BenchThread;
 use self::workers::Workers;
@@ -22,6 +19,7 @@ use crate::engine::{FlowCounts, Meter, Pool, Refusals};
 use crate::engines::{self, Engines};
 use crate::host::placement::Placement;
 use crate::sys::wakeup;
+use crate::trial::input::wait_for_input;
 use crate::trial::messages::spec::EndRole;
 use crate::workload::context::{Control, ThreadContext};
 use crate::workload::{CALLED_OFF, PaceMeter, Program, RoundTripMeter};
@@ -131,19 +129,8 @@ impl BenchThreads {
 
     /// Waits for `duration`, or until a bench thread has ended. Returns whether one has.
     pub(crate) fn wait_for_exit(&self, duration: Duration) -> bool {
-        let end = Instant::now() + duration;
-        let mut ended = [PollFd::new(self.ended.as_fd(), PollFlags::POLLIN)];
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            // After an error (EINTR), the loop only looks again.
-            let _ = ppoll(&mut ended, Some(TimeSpec::from_duration(left)), None);
-            if ended[0].any().unwrap_or(false) {
-                return true;
-            }
-            if left.is_zero() {
-                return false;
-            }
-        }
+        let until = Instant::now() + duration;
+        wait_for_input(&*self.ended, Some(until)).unwrap_or(false)
     }
 
     /// Returns whether a bench thread has ended since the last call.

@@ -29,17 +29,9 @@ impl ProgramBuilder<'_> {
             endpoints.map(|(socket, flow)| Endpoint::of_client(socket, Some(flow.peer)));
         for (first, endpoints) in self.by_sender(endpoints) {
             if let Some(schedule) = self.schedule() {
-                let copy = |endpoint: &Endpoint| {
-                    Ok(Endpoint::of_client(
-                        endpoint.socket.try_clone()?,
-                        endpoint.peer,
-                    ))
-                };
-                let copies = endpoints
-                    .iter()
-                    .map(copy)
-                    .collect::<io::Result<Vec<Endpoint>>>()?;
-                let (pacer, collector) = self.paced(first, schedule, endpoints, copies);
+                let copy = |it: &Endpoint| Ok(Endpoint::of_client(it.socket.try_clone()?, it.peer));
+                let copies: io::Result<Vec<Endpoint>> = endpoints.iter().map(copy).collect();
+                let (pacer, collector) = self.paced(first, schedule, endpoints, copies?);
                 clients.push(pacer);
                 collectors.push(collector);
             } else {
