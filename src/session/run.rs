@@ -328,13 +328,10 @@ impl<'m> Session<'_, 'm> {
     /// reason.
     fn setting_error(&mut self, trial: &Trial, error: anyhow::Error) -> End {
         let interrupt = self.resources.interrupt;
-        let agents = self.agents_of(trial);
-        if !agents.settings().are_lost() {
-            return error.into();
-        }
-        match agents.remote_is_lost(interrupt) {
+        match self.agents_of(trial).remote_is_lost(interrupt) {
+            Ok(true) => End::Lost(format!("{error:#}")),
+            Ok(false) => error.into(),
             Err(interrupted) => interrupted.into(),
-            Ok(_) => End::Lost(format!("{error:#}")),
         }
     }
 

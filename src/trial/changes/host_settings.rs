@@ -21,11 +21,6 @@ pub enum HostSettings<'a> {
 }
 
 impl HostSettings<'_> {
-    /// Returns whether the agent is gone, so that its settings cannot be read any more.
-    pub fn are_lost(&self) -> bool {
-        matches!(self, Self::Remote(agent) if agent.is_lost())
-    }
-
     /// Returns the wanted settings that can be tried. Changes nothing.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! An agent, seen from the controller: a process on this host, or on another host behind a program such as ssh.
 
 use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,8 +20,6 @@ use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupted, StopRequested};
 use crate::trial::controller::carrier::{Carrier, no_agent};
 use crate::trial::controller::spawned;
-use crate::trial::end::local::LocalTrials;
-use crate::trial::end::serve::{Begins, serve};
 use crate::trial::messages::message::{self, Answer, Hello, Request};
 use crate::trial::messages::noise::{NoGreeting, expect_magic};
 use crate::trial::messages::pulse::{LastHeard, Output, Pulse};
@@ -83,21 +80,6 @@ impl Agent {
         let mut agent = agent.with_context(|| program.display().to_string())?;
         agent.process = Some(process);
         Ok(agent)
-    }
-
-    /// Starts an agent in threads of this process, which reads sensors below `root`.
-    ///
-    /// # Errors
-    /// Fails if there are no pipes or threads.
-    pub fn within(root: &Root, asked: &StopRequested) -> anyhow::Result<Self> {
-        let (answers, own_answers) = UnixStream::pair()?;
-        let (requests, own_requests) = UnixStream::pair()?;
-        let trials = LocalTrials::new(root, None);
-        // It ends with the requests.
-        thread::Builder::new()
-            .name("agent".to_owned())
-            .spawn(move || serve(requests, answers, Begins::First, trials))?;
-        Self::connect(None, own_answers, own_requests, true, asked)
     }
 
     /// Starts an agent on another host by `carrier`, a program such as ssh.

@@ -5,10 +5,12 @@
 //! With a process for each round, the scatter between rounds includes this effect.
 
 use std::collections::BTreeMap;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use crate::data::{Direction, Sample};
 use crate::host::check::{self, Finding};
@@ -22,6 +24,7 @@ use crate::trial::controller::agent::Agent;
 use crate::trial::end::local::LocalTrials;
 use crate::trial::end::longest_payload;
 use crate::trial::end::running_end::unix_ms;
+use crate::trial::end::serve::{Begins, serve};
 use crate::trial::messages::message::Request;
 use crate::trial::messages::spec::TrialSpec;
 
@@ -170,7 +173,7 @@ impl<'a> Agents<'a> {
                 let started = match Agent::start(program, root, self.own_loopback, asked) {
                     Err(error) if !error.is::<Interrupted>() => {
                         *refusal = Some(format!("{error:#}"));
-                        Agent::within(root, asked)?
+                        within_this_process(root, asked)?
                     }
                     started => started?,
                 };
@@ -228,6 +231,9 @@ impl<'a> Agents<'a> {
     /// # Errors
     /// Fails if the agent cannot be started.
     pub fn version(&mut self) -> anyhow::Result<String> {
+        if let Some(why) = self.refusal() {
+            bail!(why);
+        }
         let (local, _) = self.both()?;
         Ok(local.version().to_owned())
     }
@@ -328,4 +334,16 @@ impl<'a> Agents<'a> {
         }
         done
     }
+}
+
+/// Starts an agent in threads of this process, which reads sensors below `root`.
+fn within_this_process(root: &Root, asked: &StopRequested) -> anyhow::Result<Agent> {
+    let (answers, own_answers) = UnixStream::pair()?;
+    let (requests, own_requests) = UnixStream::pair()?;
+    let trials = LocalTrials::new(root, None);
+    // It ends with the requests.
+    thread::Builder::new()
+        .name("agent".to_owned())
+        .spawn(move || serve(requests, answers, Begins::First, trials))?;
+    Agent::connect(None, own_answers, own_requests, true, asked)
 }

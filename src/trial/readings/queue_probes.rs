@@ -18,31 +18,24 @@ pub(crate) struct QueueProbes {
 }
 
 impl QueueProbes {
-    /// Collects the probes.
+    /// Collects the probes of sockets, and what busy-polls for their engines.
     ///
     /// # Errors
     /// Fails if a probe could not be created, for example because the kernel does not report the drops of a socket.
     pub(crate) fn new(
         probes: impl IntoIterator<Item = io::Result<Box<dyn QueueProbe>>>,
+        engines: impl Iterator<Item = &'static Entry>,
     ) -> anyhow::Result<Self> {
         let probes = probes.into_iter().collect::<io::Result<_>>();
-        Ok(Self {
-            probes: probes.context("cannot probe the queue of a socket")?,
-            busy_polling: BTreeSet::new(),
-        })
-    }
-
-    /// Adds what busy-polls for the engines of these sockets.
-    pub(crate) fn of_engines(self, engines: impl Iterator<Item = &'static Entry>) -> Self {
         let polls = engines.filter_map(|entry| match entry.about.busy_polling {
             BusyPolling::Socket | BusyPolling::OutOfReach(_) => None,
             BusyPolling::Epoll => Some(PolledBy::Epoll),
             BusyPolling::Uring => Some(PolledBy::Uring),
         });
-        Self {
+        Ok(Self {
+            probes: probes.context("cannot probe the queue of a socket")?,
             busy_polling: polls.collect(),
-            ..self
-        }
+        })
     }
 
     /// Returns the number of probes.

@@ -43,9 +43,7 @@ impl Snapshot {
         let discards = Discards::read();
         let discards_move = discards != *start;
         let mut snapshot = Self::counters(threads, probes, read_if(discards_move))?;
-        snapshot.discards_move = discards_move;
-        snapshot.set_slow(slow);
-        snapshot.set_resting_discards(discards);
+        snapshot.complete(discards_move, discards, slow);
         Ok(snapshot)
     }
 
@@ -56,9 +54,7 @@ impl Snapshot {
         discards_move: bool,
     ) -> anyhow::Result<Self> {
         let mut snapshot = Self::counters(threads, probes, read_if(discards_move))?;
-        snapshot.discards_move = discards_move;
-        snapshot.set_resting_discards(Discards::read());
-        snapshot.set_slow(Slow::read(threads));
+        snapshot.complete(discards_move, Discards::read(), Slow::read(threads));
         Ok(snapshot)
     }
 
@@ -123,13 +119,12 @@ impl Snapshot {
         })
     }
 
-    fn set_resting_discards(&mut self, discards: Discards) {
-        if !self.discards_move {
+    /// Adds what was read outside of the window. `discards` are used if they do not move.
+    fn complete(&mut self, discards_move: bool, discards: Discards, slow: Slow) {
+        self.discards_move = discards_move;
+        if !discards_move {
             self.discards = [discards.clone(), discards];
         }
-    }
-
-    fn set_slow(&mut self, slow: Slow) {
         for (reading, (switches, taken)) in self.threads.iter_mut().zip(slow.0) {
             reading.voluntary_switches = switches.map(|switches| switches.voluntary);
             reading.involuntary_switches = switches.map(|switches| switches.involuntary);
@@ -184,8 +179,9 @@ mod tests {
     fn discards_that_rest_are_not_read_while_the_window_is_open() {
         let case = case();
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
-        let probes = QueueProbes::new([(engines::reference().queue_probe)(&socket)])
-            .expect("the kernel says its drops");
+        let probe = (engines::reference().queue_probe)(&socket);
+        let probes =
+            QueueProbes::new([probe], std::iter::empty()).expect("the kernel says its drops");
         let placement = Placement::unpinned(case.threads);
         let engines = engines::of(&case).expect("std is in every build");
         let threads = BenchThreads::assemble(&case, engines, EndRole::Both, Vec::new(), &placement);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::iter;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 
@@ -188,7 +189,7 @@ impl EndSockets for Connections {
         };
         let receivers = self.receivers.iter().map(|socket| probe(socket, true));
         let senders = self.senders.values().map(|socket| probe(socket, false));
-        QueueProbes::new(receivers.chain(senders))
+        QueueProbes::new(receivers.chain(senders), iter::empty())
     }
 
     fn buffers(&self) -> anyhow::Result<Buffers> {

@@ -115,10 +115,10 @@ fn grouped<T: PartialEq>(named: impl Iterator<Item = (T, String)>) -> Vec<(T, St
             None => groups.push((common, vec![name])),
         }
     }
-    let is_one = groups.len() == 1;
-    let text = |names: Vec<String>| match is_one {
-        true => String::new(),
-        false => format!(" ({})", names.join("; ")),
+    let are_several = groups.len() > 1;
+    let text = |names: Vec<String>| {
+        let text = are_several.then(|| format!(" ({})", names.join("; ")));
+        text.unwrap_or_default()
     };
     let groups = groups.into_iter();
     groups

@@ -137,8 +137,8 @@ impl EndSockets for UdpSockets {
 
     fn queue_probes(&self, engines: Engines) -> anyhow::Result<QueueProbes> {
         let probes = self.receiving(engines);
-        let probes = QueueProbes::new(probes.map(|(entry, socket)| (entry.queue_probe)(socket)))?;
-        Ok(probes.of_engines(self.receiving(engines).map(|(entry, _)| entry)))
+        let probes = probes.map(|(entry, socket)| (entry.queue_probe)(socket));
+        QueueProbes::new(probes, self.receiving(engines).map(|(entry, _)| entry))
     }
 
     fn buffers(&self) -> anyhow::Result<Buffers> {
