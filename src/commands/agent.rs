@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use crate::cli::AgentArgs;
+use crate::engines::exec;
 use crate::error::UsageError;
 use crate::sys::files::Root;
 use crate::sys::own_loopback::OwnLoopback;
@@ -37,7 +38,10 @@ pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
         Begins::First
     };
     let local = LocalTrials::new(&Root::new(&args.root), loopback);
-    match serve::serve(input, io::stdout(), begins, local) {
+    let served = serve::serve(input, io::stdout(), begins, local);
+    // The kernel ends the programs of this process's threads, but not what they have started.
+    exec::end_all();
+    match served {
         // The controller closed the connection while an answer was being written. Nobody is left to read an error.
         Err(error) if is_gone(&error) => {}
         served => served.context("the other side")?,

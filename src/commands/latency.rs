@@ -19,7 +19,6 @@ use crate::results::row::received_pps;
 use crate::session::Logged;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::trial::NoSample;
 use crate::trial::agents::Agents;
 use crate::trial::spec::TrialSpec;
 
@@ -99,14 +98,13 @@ fn measure_capacities(
     let blocks = request.plan.blocks.iter();
     for (case, placement) in blocks.flat_map(Block::runnable) {
         let wire = request.wire.as_ref();
-        let between = wire.and_then(|wire| wire.between(case));
-        let spec = TrialSpec::new(case, placement, &settings).between(between);
+        let spec = TrialSpec::new(case, placement, &settings).over(wire);
         let mut best: f64 = 0.0;
         for _ in 0..CAPACITY_TRIALS {
             match agents.run(&spec) {
                 Ok(sample) => best = received_pps(&sample).map_or(best, |pps| pps.max(best)),
-                Err(NoSample::Failed(_)) => break,
-                Err(NoSample::Interrupted) => return Err(Interrupted),
+                Err(error) if error.is::<Interrupted>() => return Err(Interrupted),
+                Err(_) => break,
             }
         }
         if best > 0.0 {

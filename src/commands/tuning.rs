@@ -21,7 +21,7 @@ use crate::cli::{PutBackArgs, SearchArgs, TuningArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::Header;
 use crate::experiment::ab::{Comparison, Pair, Record, judge, rows, settings, table};
-use crate::host::tuning::{Difference, Lock, Tunings};
+use crate::host::tuning::{Difference, Tunings};
 use crate::results::export::Conclusion;
 use crate::results::log::Log;
 use crate::results::row::Failure;
@@ -57,7 +57,7 @@ pub(super) fn try_settings(
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(remote, &root, interrupt);
     // Locked before the first setting is read: another search may have changed it for a trial.
-    let _lock = lock(args, &mut agents.settings())?;
+    lock(args, &mut agents.settings())?;
     let begun = match &output.resume {
         Some(path) => Some(resume(path, args, peer, &mut agents.settings())?),
         None => begin(args, peer, &mut agents.settings())?,
@@ -115,12 +115,9 @@ fn show_changes(args: &SearchArgs<TuningArgs>, comparison: &Comparison) -> anyho
 ///
 /// # Errors
 /// Fails if another search holds the lock.
-fn lock(
-    args: &SearchArgs<TuningArgs>,
-    settings: &mut HostSettings,
-) -> anyhow::Result<Option<Lock>> {
+fn lock(args: &SearchArgs<TuningArgs>, settings: &mut HostSettings) -> anyhow::Result<()> {
     if !args.search.yes {
-        return Ok(None);
+        return Ok(());
     }
     let refused = |problem| UsageError::flag("find", "tuning --yes", problem);
     Ok(settings.lock()?.map_err(refused)?)

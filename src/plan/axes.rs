@@ -18,17 +18,15 @@ macro_rules! values {
 
 /// Returns the values that apply, each once. `None` stands for the values that do not apply, and for an empty list.
 fn settled<T: Copy + PartialEq>(given: &[T], applies: impl Fn(T) -> bool) -> Vec<Option<T>> {
-    let mut settled = Vec::new();
-    for &value in given {
-        let value = Some(value).filter(|&value| applies(value));
-        if !settled.contains(&value) {
-            settled.push(value);
-        }
-    }
+    let settled = given
+        .iter()
+        .map(|&value| Some(value).filter(|&value| applies(value)));
+    let settled = once_each(settled);
     if settled.is_empty() {
-        settled.push(None);
+        vec![None]
+    } else {
+        settled
     }
-    settled
 }
 
 /// Binds the two engines to a predicate on a value and its engines.
@@ -40,23 +38,15 @@ fn to<T>(
 }
 
 /// Combines every item with every value; the combinations of the first item come first.
-fn with_each<I: Copy, V: Copy>(items: &[I], values: &[V], with: impl Fn(I, V) -> I) -> Vec<I> {
+fn with_each<I: Copy, V: Copy, C>(items: &[I], values: &[V], with: impl Fn(I, V) -> C) -> Vec<C> {
     let pairs = items
         .iter()
         .flat_map(|&item| values.iter().map(move |&value| (item, value)));
     pairs.map(|(item, value)| with(item, value)).collect()
 }
 
-/// Combines every value with every item; the combinations of the first value come first.
-fn for_each<I: Copy, V: Copy>(values: &[V], items: &[I], with: impl Fn(I, V) -> I) -> Vec<I> {
-    let pairs = values
-        .iter()
-        .flat_map(|&value| items.iter().map(move |&item| (item, value)));
-    pairs.map(|(item, value)| with(item, value)).collect()
-}
-
 /// Removes duplicates; the first occurrence keeps its place.
-fn once_each<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
+pub(super) fn once_each<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
     let mut once = Vec::new();
     for item in items {
         if !once.contains(&item) {
@@ -106,11 +96,11 @@ macro_rules! define {
                 let mut cases = vec![Case::in_block(block, sender.name(), receiver.name())];
                 $(
                     let values = values!($case_kind self.$case, to(about, attribute!(applies { $($of_case)* })));
-                    cases = for_each(&values, &cases, |case, $case| Case { $case, ..case });
+                    cases = with_each(&values, &cases, |$case, case| Case { $case, ..case });
                 )*
                 if block.receivers_share() {
-                    let with = |case, sharing| Case { sharing: Some(sharing), ..case };
-                    cases = for_each(&self.sharings, &cases, with);
+                    let with = |sharing, case| Case { sharing: Some(sharing), ..case };
+                    cases = with_each(&self.sharings, &cases, with);
                 }
                 let with_trains = |case: Case| Case {
                     loopback: case.loopback.filter(|_| about.0.sends_trains(case.train)),

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::axes::Axes;
 pub use self::decision::Decision;
-use self::decision::{can_run_nowhere, refused_engine};
+use self::decision::{makes_sense, refused_engine};
 pub use self::schedule::{REST_SHARE, Schedule, Until};
 pub use self::settings::{Meter, QUIET_ON_A_PATH, Settings, VERIFYING};
 pub use self::warning::{Location, PlanWarning};
@@ -115,12 +115,11 @@ impl Plan {
         &self,
         conditions: &Conditions,
     ) -> Option<(&'static Entry, &'static str, String)> {
-        let refused = self.cases().filter_map(|planned| {
+        let mut refused = self.cases().filter_map(|planned| {
             let engines = engines::of(&planned.case).ok()?;
             refused_engine(&planned.case, engines, conditions)
         });
-        let mut programs = refused.filter(|it| it.entry.executable.is_some());
-        programs.next().map(|it| (it.entry, it.place, it.reason))
+        refused.find(|(entry, ..)| entry.executable.is_some())
     }
 
     /// Returns whether a case that runs needs a loopback of its own, which cuts trains. All cases are then measured on it,
@@ -172,10 +171,8 @@ impl Plan {
 
     /// Iterates over the cases that do not run, with the reasons.
     pub fn skipped(&self) -> impl Iterator<Item = (&Case, &str)> {
-        self.cases().filter_map(|planned| match &planned.verdict {
-            Decision::Run(..) => None,
-            Decision::Skip(reason) => Some((&planned.case, reason.as_str())),
-        })
+        let cases = self.cases();
+        cases.filter_map(|planned| Some((&planned.case, planned.refusal()?)))
     }
 }
 
@@ -209,7 +206,7 @@ impl Block {
 /// Keeps the cases that make sense. If none does, keeps all, for their reasons to be shown.
 fn those_that_run_somewhere(cases: Vec<Case>, conditions: &Conditions) -> Vec<Case> {
     let runs = |case: &&Case| {
-        engines::of(case).is_ok_and(|pair| can_run_nowhere(case, pair, conditions).is_none())
+        engines::of(case).is_ok_and(|pair| makes_sense(case, pair, conditions).is_ok())
     };
     let some: Vec<Case> = cases.iter().filter(runs).copied().collect();
     if some.is_empty() { cases } else { some }
@@ -218,19 +215,31 @@ fn those_that_run_somewhere(cases: Vec<Case>, conditions: &Conditions) -> Vec<Ca
 impl Block {
     /// Iterates over the cases that run, with the CPUs of their threads.
     pub fn runnable(&self) -> impl Iterator<Item = (&Case, &Placement)> {
-        self.cases
-            .iter()
-            .filter_map(|planned| match &planned.verdict {
-                Decision::Run(placement, _) => Some((&planned.case, placement)),
-                Decision::Skip(_) => None,
-            })
+        let cases = self.cases.iter();
+        cases.filter_map(|planned| Some((&planned.case, planned.placement()?)))
     }
 }
 
 impl Planned {
+    /// Returns the CPUs of the threads. `None`: the case does not run.
+    pub fn placement(&self) -> Option<&Placement> {
+        match &self.verdict {
+            Decision::Run(placement, _) => Some(placement),
+            Decision::Skip(_) => None,
+        }
+    }
+
+    /// Returns the reason why the case does not run, or `None`.
+    pub fn refusal(&self) -> Option<&str> {
+        match &self.verdict {
+            Decision::Run(..) => None,
+            Decision::Skip(reason) => Some(reason),
+        }
+    }
+
     /// Returns whether the case runs.
     pub fn runs(&self) -> bool {
-        matches!(self.verdict, Decision::Run(..))
+        self.placement().is_some()
     }
 }
 

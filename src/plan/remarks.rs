@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::axes::once_each;
 use super::{Axes, Decision, Plan};
-use crate::data::{BusyPoll, EngineName, Wait};
+use crate::data::{EngineName, Wait};
 
 /// Warnings that are shown at the start of a run. `udpbench plan` shows all.
 pub(super) const MOST_SHOWN: usize = 4;
@@ -52,43 +53,12 @@ impl Plan {
 }
 
 impl Axes {
-    /// Returns the lines of advice that hold over loopback alone.
-    pub fn advice_over_loopback(&self) -> Vec<String> {
-        let lines = [
-            self.advice(),
-            self.nothing_to_poll(),
-            self.copied_nevertheless(),
-        ];
-        lines.into_iter().flatten().collect()
-    }
-
-    /// Returns a line about busy polling over loopback. `None`: it was not asked for.
-    fn nothing_to_poll(&self) -> Option<String> {
-        let mut asked = self.busy_poll.iter().filter(|&&poll| poll != BusyPoll::OFF);
-        let poll = asked.next()?;
-        Some(format!(
-            "--busy-poll {poll} has no effect over loopback, which has no NAPI to poll: measure with udpbench wire"
-        ))
-    }
-
-    /// Returns a line about senders whose datagrams loopback copies after all. `None`: there are none.
-    fn copied_nevertheless(&self) -> Option<String> {
-        let mut senders = self.engines.iter().map(|(sender, _)| sender);
-        let sender = senders.find(|sender| sender.about.sends_without_copy)?;
-        Some(format!(
-            "{sender} cannot gain over loopback, where the kernel copies after all: measure with udpbench wire"
-        ))
-    }
-
     /// Returns a line that names the receivers that cannot do what `--wait spin` asks. `None`: all can, or it was not
     /// asked.
     pub fn unable_to_spin(&self) -> Option<String> {
-        let mut unable: Vec<EngineName> = Vec::new();
-        for (_, receiver) in &self.engines {
-            if !receiver.about.can_spin && !unable.contains(&receiver.name()) {
-                unable.push(receiver.name());
-            }
-        }
+        let receivers = self.engines.iter().map(|(_, receiver)| receiver);
+        let unable = receivers.filter(|receiver| !receiver.about.can_spin);
+        let unable = once_each(unable.map(|receiver| receiver.name()));
         if unable.is_empty() || !self.wait.contains(&Wait::Spin) {
             return None;
         }

@@ -18,8 +18,8 @@ use crate::workload::delay::Delay;
 pub const QUIET_ON_A_PATH: Duration = Duration::from_millis(200);
 /// Window of a verification: long enough for every buffer of a batch and every turn of a ring.
 pub const VERIFYING: Duration = Duration::from_millis(20);
-/// Round trips one after the other in a trial between two hosts: the requests in the table of `trial/message.rs`, and
-/// two probes of each flow.
+/// Round trips one after the other in a trial between two hosts: the requests in the table of
+/// `trial/messages/message.rs`, and two probes of each flow.
 const ROUND_TRIPS_ON_A_PATH: u32 = 9;
 /// Time of a trial for sockets, threads, queues that are soon empty, and the final accounting.
 const SOCKETS_AND_THREADS: Duration = Duration::from_millis(5);

@@ -1,17 +1,14 @@
 //! CPUs that both ends of a case share, and the `--pin` that gives each end its own.
 
-use super::{Decision, Plan, Planned, Wire};
+use super::{Plan, Planned, Wire};
 use crate::host::facts::Cpu;
 use crate::host::placement::{Pin, Placement};
 
 impl Planned {
     /// Returns a CPU that senders and receivers share. `None`: they share none, or are on two machines.
     pub fn shared_cpu(&self, wire: Option<&Wire>) -> Option<usize> {
-        let Decision::Run(placement, _) = &self.verdict else {
-            return None;
-        };
         let is_one_machine = wire.is_none_or(|wire| wire.is_one_machine(&self.case));
-        placement.shared_cpu().filter(|_| is_one_machine)
+        self.placement().filter(|_| is_one_machine)?.shared_cpu()
     }
 }
 

@@ -71,19 +71,7 @@ impl Wire {
 
     /// Returns the addresses of a case's two ends. `None`: no link fits.
     pub fn between(&self, case: &Case) -> Option<Between> {
-        let link = self.link(case)?;
-        let (local, remote) = (link.local.address, link.remote.address);
-        Some(if case.remote_sends() {
-            Between {
-                receivers: local,
-                senders: remote,
-            }
-        } else {
-            Between {
-                receivers: remote,
-                senders: local,
-            }
-        })
+        self.link(case).map(|link| link.between(case))
     }
 }
 
@@ -98,6 +86,17 @@ impl LinkEnd {
 }
 
 impl WireLink {
+    /// Returns the addresses of a case's two ends.
+    pub fn between(&self, case: &Case) -> Between {
+        let (local, remote) = (self.local.address, self.remote.address);
+        let (receivers, senders) = if case.remote_sends() {
+            (local, remote)
+        } else {
+            (remote, local)
+        };
+        Between { receivers, senders }
+    }
+
     /// Returns whether the link leads to this remote address, from the local interface that the address names.
     fn is_to(&self, address: HostAddress) -> bool {
         self.remote.address.ip == address.ip && self.local.address.interface == address.interface

@@ -53,16 +53,14 @@ impl CommandLine<'_> {
 
     /// Returns the command that does the same again, into new files, with the values of these options changed.
     pub fn again(&self, changes: &[(&str, String)]) -> String {
-        self.with("udpbench", changes, |flag| !FILES.contains(&flag))
+        self.without(&[], changes)
     }
 
-    /// Returns the sweep of what `find lossless` searched, at a rate in datagrams per second.
-    pub fn sweep_at(&self, rate: u32) -> String {
-        let words = self.0.iter();
-        let words = words.filter(|word| !["find", "lossless"].contains(&word.as_str()));
-        let words: Vec<String> = words.cloned().collect();
-        let is_kept = |flag: &str| !FILES.contains(&flag) && !SEARCH.contains(&flag);
-        CommandLine(&words).with("udpbench", &[("--rate", rate.to_string())], is_kept)
+    /// Returns the command without these options, which have a value, into new files, with the values of others changed.
+    pub(crate) fn without(&self, omitted: &[&str], changes: &[(&str, String)]) -> String {
+        self.with("udpbench", changes, |flag| {
+            !FILES.contains(&flag) && !omitted.contains(&flag)
+        })
     }
 
     /// Returns `find lossless` with the options that were typed and have a meaning there, and with the values of these
@@ -146,19 +144,6 @@ mod tests {
         let typed = ["udpbench", "--power-command", "cat x; y"].map(str::to_owned);
         let again = CommandLine(&typed).again(&[]);
         assert_eq!(again, "udpbench --power-command 'cat x; y'");
-    }
-
-    #[test]
-    fn what_was_searched_is_measured_at_a_rate() {
-        for (typed, expected) in [
-            ("udpbench find lossless", "udpbench --rate 900"),
-            (
-                "udpbench wire box --rsh x find lossless --goal 1% --engine std,mmsg -o a.csv --trial=1s",
-                "udpbench wire box --rsh x --engine std,mmsg --rate 900",
-            ),
-        ] {
-            assert_eq!(CommandLine(&words(typed)).sweep_at(900), expected);
-        }
     }
 
     #[test]

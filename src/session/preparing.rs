@@ -9,7 +9,7 @@ use crate::host::board::Cooldown;
 use crate::plan::REST_SHARE;
 use crate::results::log::Event;
 use crate::results::row::BlockWarning;
-use crate::trial::NoSample;
+use crate::sys::interrupt::Interrupted;
 use crate::trial::agents::{Agents, End};
 use crate::trial::power_command::PowerCommand;
 use crate::trial::spec::TrialSpec;
@@ -33,13 +33,13 @@ impl Session<'_, '_> {
     /// Measures the idle power, and logs it. A meter that fails is no reason to stop: the columns stay empty.
     pub(super) fn measure_idle_power(&mut self, length: Duration) -> Result<(), End> {
         self.journal.show_step("measuring the idle power");
-        self.interrupt.sleep(length / REST_SHARE)?;
-        let idle = match self.power_command {
-            Some(meter) => meter.idle(length, self.interrupt)?,
-            None => self.agents[0].idle_power(length, self.interrupt)?,
+        self.resources.interrupt.sleep(length / REST_SHARE)?;
+        let idle = match self.resources.power_command {
+            Some(meter) => meter.idle(length, self.resources.interrupt)?,
+            None => self.resources.agents[0].idle_power(length)?,
         };
         let Some(idle) = idle else {
-            let ended = self.power_command.and_then(PowerCommand::ended);
+            let ended = self.resources.power_command.and_then(PowerCommand::ended);
             let why = ended.unwrap_or_else(|| "the meter cannot be read".to_owned());
             self.journal.show_wait(&format!("no idle power: {why}"));
             return Ok(());
@@ -62,14 +62,14 @@ impl Session<'_, '_> {
         };
         let shown = humantime::format_duration(length);
         self.journal.show_step(&format!("heating up for {shown}"));
-        let agents = &mut self.agents[0];
+        let agents = &mut self.resources.agents[0];
         let heated = match courses {
             0 => agents.run(spec).map(|_| None),
             courses => measure_settling(agents, spec, *courses),
         };
         match heated {
-            Err(NoSample::Interrupted) => Err(End::Interrupted),
-            Err(NoSample::Failed(_)) | Ok(None) => Ok(()),
+            Err(error) if error.is::<Interrupted>() => Err(End::Interrupted),
+            Err(_) | Ok(None) => Ok(()),
             Ok(Some(after)) => Ok(self.emit(&Event::Settled {
                 case: spec.case.key(),
                 after,
@@ -84,7 +84,7 @@ impl Session<'_, '_> {
             Some(cooldown) => self.cool_down(cooldown, begin.has_begun)?,
             None => None,
         };
-        let why = self.agents[0].refusal();
+        let why = self.resources.agents[0].refusal();
         let in_process = why.map(|why| BlockWarning::InOneProcess { why });
         let warnings = [hot, in_process].into_iter().flatten().map(Some);
         let mut warnings: Vec<Option<BlockWarning>> = warnings.collect();
@@ -108,7 +108,7 @@ impl Session<'_, '_> {
         let since = Instant::now();
         loop {
             let left = cooldown.at_most.saturating_sub(since.elapsed());
-            let Some(millic) = self.agents[0].hottest_millic() else {
+            let Some(millic) = self.resources.agents[0].hottest_millic() else {
                 return Ok(None);
             };
             let (degrees, wanted) = (millic / 1000, cooldown.below_c);
@@ -126,7 +126,7 @@ impl Session<'_, '_> {
             }
             self.journal
                 .show_step(&format!("{degrees} C, want {wanted}: {seconds} s at most"));
-            self.interrupt.sleep(left.min(LOOK))?;
+            self.resources.interrupt.sleep(left.min(LOOK))?;
         }
     }
 }
@@ -136,7 +136,7 @@ fn measure_settling(
     agents: &mut Agents,
     spec: &TrialSpec,
     courses: u32,
-) -> Result<Option<Duration>, NoSample> {
+) -> anyhow::Result<Option<Duration>> {
     let courses: Vec<Vec<f64>> = (0..courses)
         .map(|_| agents.rate_over_time(spec, SLICES, SLICE))
         .collect::<Result<_, _>>()?;

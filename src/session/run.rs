@@ -9,8 +9,7 @@ use crate::data::Sample;
 use crate::host::tuning::{NotChanged, Tuning};
 use crate::results::log::{Event, Side, Window};
 use crate::results::row::{Failure, Row};
-use crate::sys::interrupt::Interrupt;
-use crate::trial::NoSample;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::trial::agent::NoAnswer;
 use crate::trial::agents::{Agents, End};
 use crate::trial::power_command::PowerCommand;
@@ -77,19 +76,16 @@ pub fn run(
 ) -> anyhow::Result<Ending> {
     let mut session = Session {
         experiment,
-        agents: &mut resources.agents,
-        command: resources.command,
-        power_command: resources.power_command,
+        resources,
         told_no_power: false,
-        interrupt: resources.interrupt,
         journal,
     };
     let ending = match session.run_steps() {
         Ok(()) if session.experiment.is_complete() => Ending::Complete,
         Ok(()) => Ending::OutOfTime,
         Err(End::Failed(error)) => return Err(error),
-        Err(End::Interrupted) => session.log_interruption(Ending::Interrupted)?,
-        Err(End::Lost(reason)) => session.log_interruption(Ending::Lost(reason))?,
+        Err(End::Interrupted) => session.log_interruption(None)?,
+        Err(End::Lost(reason)) => session.log_interruption(Some(reason))?,
     };
     // People look for rows that were measured in full. The rest comes last.
     session.journal.record_rows(session.experiment.rest())?;
@@ -101,25 +97,17 @@ const MOST_TIMES: u32 = 3;
 /// Number of faults after which a trial is not repeated any more.
 const MOST_FAULTY: u32 = 2;
 
-/// Sample of a trial, or the reason why there is none.
-type Measured = Result<Sample, NoSample>;
+/// Reason to repeat a trial that has no fault.
+const OTHER_PROGRAMS: &str = "lost while other programs took the CPUs of its threads";
 
-/// Cause to repeat a trial.
-enum Cause {
-    /// The trial has this fault.
-    Fault(String),
-    /// The trial lost too much while other programs took the CPUs of its threads.
-    OtherPrograms,
-}
+/// Sample of a trial, or the reason why there is none.
+type Measured = anyhow::Result<Sample>;
 
 pub(super) struct Session<'a, 'm> {
     experiment: &'a mut dyn Experiment,
-    pub(super) agents: &'a mut [Agents<'m>],
-    command: &'a dyn Fn(Side, &str) -> anyhow::Result<()>,
-    pub(super) power_command: Option<&'a PowerCommand>,
+    pub(super) resources: &'a mut Resources<'m>,
     /// True once it was told that the power command has ended.
-    pub(super) told_no_power: bool,
-    pub(super) interrupt: &'a Interrupt,
+    told_no_power: bool,
     pub(super) journal: &'a mut dyn Journal,
 }
 
@@ -129,7 +117,7 @@ impl<'m> Session<'_, 'm> {
             match step {
                 Step::Restart => {
                     self.journal.sync()?;
-                    self.agents.iter_mut().for_each(Agents::restart);
+                    self.resources.agents.iter_mut().for_each(Agents::restart);
                 }
                 Step::IdlePower(length) => self.measure_idle_power(length)?,
                 Step::Heat(heat) => self.heat(&heat)?,
@@ -138,7 +126,7 @@ impl<'m> Session<'_, 'm> {
                 Step::Wait { until, told } => {
                     self.journal.show_step(&told);
                     let left = until.saturating_duration_since(Instant::now());
-                    self.interrupt.sleep(left)?;
+                    self.resources.interrupt.sleep(left)?;
                 }
                 Step::Trial(trial) => self.run_trial(&trial)?,
                 Step::Note(event) => self.emit(&event)?,
@@ -148,21 +136,17 @@ impl<'m> Session<'_, 'm> {
     }
 
     /// Logs why the session ends early.
-    fn log_interruption(&mut self, ending: Ending) -> anyhow::Result<Ending> {
-        let lost = match &ending {
-            Ending::Lost(reason) => Some(reason.clone()),
-            _ => None,
-        };
-        self.emit(&Event::Interrupted { lost })?;
-        Ok(ending)
+    fn log_interruption(&mut self, lost: Option<String>) -> anyhow::Result<Ending> {
+        self.emit(&Event::Interrupted { lost: lost.clone() })?;
+        Ok(lost.map_or(Ending::Interrupted, Ending::Lost))
     }
 
     /// Runs the command that prepares the machine for a side.
     fn prepare(&mut self, side: Side, command: &str) -> Result<(), End> {
         self.journal.show_step(&format!("{side}: {command}"));
-        let done = (self.command)(side, command);
+        let done = (self.resources.command)(side, command);
         // Ctrl-C also goes to the command. An interrupted command has not failed.
-        self.interrupt.sleep(Duration::ZERO)?;
+        self.resources.interrupt.sleep(Duration::ZERO)?;
         Ok(done?)
     }
 
@@ -179,14 +163,20 @@ impl<'m> Session<'_, 'm> {
             let fault = self.fault(trial, &measured);
             times += 1;
             faults += u32::from(fault.is_some());
-            let cause = match &fault {
-                Some(fault) => Some(Cause::Fault(fault.clone())).filter(|_| faults < MOST_FAULTY),
-                None => self.disturbance(trial, &measured),
+            let is_disturbed = fault.is_none()
+                && measured.as_ref().is_ok_and(|sample| {
+                    let experiment = &self.experiment;
+                    experiment.lost_while_disturbed(trial, sample, Instant::now())
+                });
+            let reason = match &fault {
+                Some(fault) if faults < MOST_FAULTY => fault,
+                None if is_disturbed => OTHER_PROGRAMS,
+                _ => return self.log_outcome(trial, measured, fault),
             };
-            match cause.filter(|_| times < MOST_TIMES) {
-                Some(cause) => self.log_repetition(trial, cause, measured)?,
-                None => return self.log_outcome(trial, measured, fault),
+            if times == MOST_TIMES {
+                return self.log_outcome(trial, measured, fault);
             }
+            self.log_repetition(trial, reason.to_owned(), is_disturbed, measured)?;
         }
     }
 
@@ -194,21 +184,15 @@ impl<'m> Session<'_, 'm> {
     fn log_repetition(
         &mut self,
         trial: &Trial,
-        cause: Cause,
+        reason: String,
+        is_disturbed: bool,
         measured: Measured,
     ) -> Result<(), End> {
-        let is_disturbed = matches!(cause, Cause::OtherPrograms);
         if !is_disturbed {
             // Ctrl-C that ended the program that carries an agent's messages is no reason to measure again.
-            let interrupt = self.interrupt;
+            let interrupt = self.resources.interrupt;
             self.agents_of(trial).remote_is_lost(interrupt)?;
         }
-        let reason = match cause {
-            Cause::Fault(fault) => fault,
-            Cause::OtherPrograms => {
-                "lost while other programs took the CPUs of its threads".to_owned()
-            }
-        };
         self.journal
             .show_step(&format!("measured again: {} ({reason})", trial.told));
         if trial.spec.verifies {
@@ -231,8 +215,8 @@ impl<'m> Session<'_, 'm> {
         fault: Option<String>,
     ) -> Result<(), End> {
         let sample = match (measured, fault) {
-            (Err(NoSample::Interrupted), _) => return Err(End::Interrupted),
-            (Err(NoSample::Failed(error)), _) => return self.fail(trial, failure(&error)),
+            (Err(error), _) if error.is::<Interrupted>() => return Err(End::Interrupted),
+            (Err(error), _) => return self.fail(trial, failure(&error)),
             (Ok(_), Some(fault)) if !self.experiment.keeps_faulty() => {
                 return self.fail(trial, Failure::told(fault));
             }
@@ -257,7 +241,7 @@ impl<'m> Session<'_, 'm> {
     /// Returns an error if the cause is not the case: the remote host is gone. A trial that changes a setting is
     /// exempt: the setting may disconnect the host for a while, and the next trial shows if it comes back.
     fn fail(&mut self, trial: &Trial, reason: Failure) -> Result<(), End> {
-        let interrupt = self.interrupt;
+        let interrupt = self.resources.interrupt;
         let may_be_lost = trial.tuning.is_none();
         if may_be_lost && self.agents_of(trial).remote_is_lost(interrupt)? {
             return Err(End::Lost(reason.to_string()));
@@ -284,7 +268,7 @@ impl<'m> Session<'_, 'm> {
             Some(tuning) => self.run_with_setting(trial, tuning)?,
         };
         self.tell_end_of_power_command();
-        let power_uw = |sample: &Sample| match self.power_command {
+        let power_uw = |sample: &Sample| match self.resources.power_command {
             Some(meter) => {
                 let window = Duration::from_nanos(sample.window_ns);
                 meter.mean_uw(sample.opened_unix_ms, window)
@@ -301,7 +285,7 @@ impl<'m> Session<'_, 'm> {
 
     /// Tells once that the power is not known any more. The rows say how many windows lack it.
     fn tell_end_of_power_command(&mut self) {
-        let ended = self.power_command.and_then(PowerCommand::ended);
+        let ended = self.resources.power_command.and_then(PowerCommand::ended);
         if let Some(why) = ended.filter(|_| !self.told_no_power) {
             self.told_no_power = true;
             self.journal
@@ -323,22 +307,19 @@ impl<'m> Session<'_, 'm> {
     /// # Errors
     /// Fails if the setting cannot be put back, or if nothing would put it back.
     fn run_with_setting(&mut self, trial: &Trial, tuning: &Tuning) -> Result<Measured, End> {
-        let interrupt = self.interrupt;
+        let interrupt = self.resources.interrupt;
         let time = trial.spec.settings.warmup + trial.spec.settings.window;
         let mut settings = self.agents_of(trial).settings();
-        let changed = match settings.change(tuning, time, interrupt) {
-            Ok(Ok(changed)) => changed,
-            Ok(Err(reason)) => return Ok(Err(NoSample::Failed(reason.into()))),
+        match settings.change(tuning, time, interrupt) {
+            Ok(Ok(())) => {}
+            Ok(Err(reason)) => return Ok(Err(reason.into())),
             Err(error) => return Err(self.setting_error(trial, error)),
-        };
+        }
         let measured = self.run_once(trial);
         let mut settings = self.agents_of(trial).settings();
-        match settings.put_back(changed, tuning, interrupt) {
+        match settings.put_back(tuning, interrupt) {
             Ok(Ok(())) => Ok(measured),
-            Ok(Err(reason)) => {
-                let reason = NotChanged::Refused(reason);
-                Ok(Err(NoSample::Failed(reason.into())))
-            }
+            Ok(Err(reason)) => Ok(Err(NotChanged::Refused(reason).into())),
             Err(error) => Err(self.setting_error(trial, error)),
         }
     }
@@ -346,14 +327,11 @@ impl<'m> Session<'_, 'm> {
     /// Returns the error for a setting that could not be changed or put back: the remote host is gone, or another
     /// reason.
     fn setting_error(&mut self, trial: &Trial, error: anyhow::Error) -> End {
-        let interrupt = self.interrupt;
-        let agents = self.agents_of(trial);
-        if !agents.settings().are_lost() {
-            return error.into();
-        }
-        match agents.remote_is_lost(interrupt) {
+        let interrupt = self.resources.interrupt;
+        match self.agents_of(trial).remote_is_lost(interrupt) {
+            Ok(true) => End::Lost(format!("{error:#}")),
+            Ok(false) => error.into(),
             Err(interrupted) => interrupted.into(),
-            Ok(_) => End::Lost(format!("{error:#}")),
         }
     }
 
@@ -362,22 +340,13 @@ impl<'m> Session<'_, 'm> {
         match measured {
             Ok(_) if trial.spec.verifies => None,
             Ok(sample) => self.experiment.fault(trial, sample),
-            Err(NoSample::Failed(error)) => Some(format!("{error:#}")),
-            Err(NoSample::Interrupted) => None,
+            Err(error) if error.is::<Interrupted>() => None,
+            Err(error) => Some(format!("{error:#}")),
         }
     }
 
-    /// Returns the cause to repeat a trial without a fault, if there is one.
-    fn disturbance(&self, trial: &Trial, measured: &Measured) -> Option<Cause> {
-        let sample = measured.as_ref().ok()?;
-        let is_disturbed = self
-            .experiment
-            .lost_while_disturbed(trial, sample, Instant::now());
-        is_disturbed.then_some(Cause::OtherPrograms)
-    }
-
     fn agents_of(&mut self, trial: &Trial) -> &mut Agents<'m> {
-        &mut self.agents[trial.agents()]
+        &mut self.resources.agents[trial.agents()]
     }
 
     /// Logs an event, and the rows that follow from it.

@@ -5,10 +5,10 @@ mod seeds;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use super::message::{self, Answer};
-use super::prepared_end::PreparedEnd;
-use super::spec::{EndRole, Flow, TrialSpec};
-use super::wait::window;
+use super::end::prepared_end::PreparedEnd;
+use super::end::wait::window;
+use super::messages::message::{self, Answer};
+use super::messages::spec::{EndRole, Flow, TrialSpec};
 use crate::data::{Case, Connection, Counts};
 use crate::host::placement::Placement;
 use crate::plan::Settings;

@@ -121,7 +121,7 @@ impl Request {
             let problem = format!("cannot run {place}: {reason}");
             return Err(UsageError::flag("--engine", &program.argument(), problem));
         }
-        let of_loopback = axes.advice_over_loopback().into_iter();
+        let of_loopback = axes.advice().into_iter();
         let of_loopback = of_loopback.filter(|_| across.is_none());
         let unused = without_effect::of(&args.parameters, &plan);
         let advice = of_loopback.chain(unused).chain(axes.unable_to_spin());

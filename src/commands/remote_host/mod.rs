@@ -23,7 +23,6 @@ use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
 use crate::sys::loss_places::by_name;
 use crate::term::shell;
-use crate::trial::NoSample;
 use crate::trial::agent::Agent;
 use crate::trial::agents::Agents;
 use crate::trial::remote_facts::RemoteFacts;
@@ -47,13 +46,13 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Starts a further agent, without a heartbeat: see [`Agent::start_patient`].
+    /// Starts a further agent, without a heartbeat: see [`Agent::connect`].
     ///
     /// # Errors
     /// Fails if the host cannot be reached or has no udpbench of this version.
     pub(super) fn start_patient(&self, asked: &StopRequested) -> anyhow::Result<Agent> {
         let (shown, command) = self.program.agent(&self.rsh);
-        Agent::start_patient(&self.to, &shown, command, asked)
+        Agent::start_remote(&self.to, &shown, command, true, asked)
     }
 }
 
@@ -202,11 +201,7 @@ fn warn_of_missing_drop_reasons(to: &str, peer: &Peer) {
 fn find_longest_payloads(link: &mut WireLink, agents: &mut Agents) -> anyhow::Result<()> {
     let by_mtu = link.longest_payload_by_mtu();
     for direction in [Direction::Up, Direction::Down] {
-        let longest = agents.longest_payload(link, direction);
-        let longest = longest.map_err(|none| match none {
-            NoSample::Interrupted => Interrupted.into(),
-            NoSample::Failed(error) => error,
-        })?;
+        let longest = agents.longest_payload(link, direction)?;
         let (from, to) = if direction == Direction::Down {
             (&mut link.remote, &link.local)
         } else {
@@ -256,7 +251,7 @@ fn start_agent(
         let rsh = Rsh::new(&options.rsh, to);
         let program = RemoteProgram::new(options, &rsh, to, interrupt)?;
         let (shown, command) = program.agent(&rsh);
-        let agent = Agent::start_remote(to, &shown, command, &interrupt.asked());
+        let agent = Agent::start_remote(to, &shown, command, false, &interrupt.asked());
         let mut agent = agent.with_context(|| format!("cannot measure with {to}"))?;
         let facts = agent.facts()?;
         let to = to.to_owned();

@@ -21,7 +21,6 @@ use crate::cli::options::watch::{WatchPlan, plan_watch};
 use crate::data::Sample;
 use crate::results::row::{EndedBy, Environment, Outcome, Row, RowInput};
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::trial::NoSample;
 use crate::trial::agents::Agents;
 use crate::trial::spawned::THIS_PROGRAM;
 use crate::trial::spec::TrialSpec;
@@ -138,8 +137,8 @@ impl Watch<'_> {
                 self.summary.add(&row);
                 Ok(self.columns.line(&row))
             }
-            Err(NoSample::Interrupted) => Err(Interrupted),
-            Err(NoSample::Failed(error)) => {
+            Err(error) if error.is::<Interrupted>() => Err(Interrupted),
+            Err(error) => {
                 // Waits as long as a window, so that instant failures do not flood the screen.
                 let window = self.plan.request.schedule.settings.window;
                 self.interrupt.sleep(window)?;
@@ -149,7 +148,7 @@ impl Watch<'_> {
         }
     }
 
-    fn window(&mut self) -> Result<Sample, NoSample> {
+    fn window(&mut self) -> anyhow::Result<Sample> {
         let plan = self.plan;
         let settings = &plan.request.schedule.settings;
         let spec = TrialSpec::new(&plan.case, &plan.placement, settings);

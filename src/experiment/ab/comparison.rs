@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use super::header::Header;
 use super::judge::judge;
-use super::pairs::runnable;
 use super::{Record, Side, order};
 use crate::data::Sample;
+use crate::plan::Planned;
 use crate::results::log::Event;
 use crate::results::row::{self, Row};
 use crate::session::{Experiment, Logged, Step, Trial, Work};
@@ -204,10 +204,10 @@ impl Comparison {
     fn trial(&self, side: Side, number: usize) -> Option<Step> {
         let setup = self.header().setup(side);
         let pair = *self.record.pairs().get(number)?;
-        let (case, _, placement) = runnable(setup, pair.side(side))?;
+        let Planned { case, .. } = pair.side(side);
+        let placement = pair.side(side).placement()?;
         let wire = self.header().wire.as_ref();
-        let between = wire.and_then(|wire| wire.between(case));
-        let spec = TrialSpec::new(case, placement, &setup.settings).between(between);
+        let spec = TrialSpec::new(case, placement, &setup.settings).over(wire);
         let tuning = pair.tuning.filter(|_| side == Side::B);
         let changed = tuning.map_or_else(String::new, |it| format!(" with {}", it.name.text()));
         Some(Step::Trial(Box::new(Trial {
@@ -224,7 +224,7 @@ impl Comparison {
 mod tests {
     use super::*;
     use crate::experiment::ab::Pair;
-    use crate::experiment::ab::dice::{ROUNDS, record, record_of};
+    use crate::experiment::ab::tests::dice::{ROUNDS, record, record_of};
     use crate::host::tuning::{Name, Tuning, Tunings};
     use crate::results::row::Failure;
     use crate::verdict::judge::Obstacle;

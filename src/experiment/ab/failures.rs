@@ -1,7 +1,5 @@
 //! Verdict on a case that failed: its side is broken, or the machine may be the reason.
 
-use std::collections::BTreeMap;
-
 use super::record::Measured;
 use super::{Record, Side};
 use crate::results::row::Failure;
@@ -39,39 +37,25 @@ impl Record {
         Some(b_alone(sum(Side::B), rounds, reason))
     }
 
-    /// Returns a sentence on the rounds of each engine that were left out of its pairs, although nobody is to blame.
-    pub(super) fn left_out(&self) -> Vec<String> {
-        let mut of_labels: BTreeMap<String, (usize, usize, String)> = BTreeMap::new();
-        if !self.has_failures() {
-            return Vec::new();
-        }
-        for (measured, pair) in self.measured().iter().zip(self.pairs()) {
-            let label = pair.label();
-            let failed = Side::BOTH
-                .into_iter()
-                .find_map(|side| Some(format!("{side}: {}", measured.reason(side)?)));
+    /// Returns a sentence on the rounds that were left out of pairs, although nobody is to blame. `None`: there are none.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let pairs = self.measured().iter().zip(self.pairs());
+        let mut left_out = pairs.filter_map(|(measured, pair)| {
+            let reason = |side| Some(format!("{side}: {}", measured.reason(side)?));
+            let reason = Side::BOTH.into_iter().find_map(reason)?;
+            let (failed, all) = (measured.failed_rounds(), measured.whole_rounds().count());
             let is_judged = measured
                 .verdict_on_failures(self.rounds_to_blame())
                 .is_none();
-            if !is_judged || self.failures_of_b_alone(&label).is_some() {
-                continue;
-            }
-            let of_label = of_labels.entry(label).or_default();
-            of_label.0 += measured.failed_rounds();
-            of_label.1 += measured.whole_rounds().count();
-            if let Some(failed) = failed.filter(|_| of_label.2.is_empty()) {
-                of_label.2 = failed;
-            }
-        }
-        let of_labels = of_labels
-            .into_iter()
-            .filter(|(_, (failed, ..))| *failed > 0);
-        of_labels
-            .map(|(label, (failed, all, reason))| {
+            let is_told = is_judged && self.failures_of_b_alone(&pair.label()).is_none();
+            (is_told && failed > 0).then(|| {
                 let all = counted(all, "round");
-                format!("{label}: {failed} of {all} left out: {reason}")
+                format!("{}: {failed} of {all} left out: {reason}", pair.key())
             })
-            .collect()
+        });
+        let (first, more) = (left_out.next()?, left_out.count());
+        let others = (more > 0).then(|| format!("; and of {} more", counted(more, "case")));
+        Some(first + &others.unwrap_or_default())
     }
 
     /// Returns whether other programs used CPU time when a window failed.

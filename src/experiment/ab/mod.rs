@@ -32,6 +32,4 @@ pub use self::record::Record;
 pub use crate::results::log::Side;
 
 #[cfg(test)]
-mod dice;
-#[cfg(test)]
 mod tests;

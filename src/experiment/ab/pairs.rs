@@ -1,11 +1,9 @@
 //! Matches each case of A with a case of B, for each setting that is tried.
 
 use super::Side;
-use super::header::{Header, Setup};
-use crate::data::{Case, EnginePair as Engines};
-use crate::host::placement::Placement;
+use super::header::Header;
 use crate::host::tuning::Tuning;
-use crate::plan::{Decision, Planned};
+use crate::plan::Planned;
 
 /// A case of A and its counterpart in B. The two are equal if both sides have the same options.
 #[derive(Clone, Copy, Debug)]
@@ -59,12 +57,7 @@ impl<'a> Pair<'a> {
 
     /// Returns the reason why the pair does not run, or `None`.
     pub fn refusal(&self) -> Option<&str> {
-        [self.a, self.b]
-            .into_iter()
-            .find_map(|planned| match &planned.verdict {
-                Decision::Run(..) => None,
-                Decision::Skip(reason) => Some(reason.as_str()),
-            })
+        self.a.refusal().or_else(|| self.b.refusal())
     }
 
     /// Returns the name of what is judged as one in tables: the engines, or a setting and the workload that it is to help.
@@ -91,17 +84,4 @@ impl<'a> Pair<'a> {
 /// Returns one text if both are equal, else both.
 fn both(a: String, b: &str) -> String {
     if a == b { a } else { format!("{a} | {b}") }
-}
-
-/// Returns the case of a side with its engines and placement. `None`: the case is skipped.
-pub(super) fn runnable<'a>(
-    setup: &'a Setup,
-    planned: &'a Planned,
-) -> Option<(&'a Case, Engines<'a>, &'a Placement)> {
-    match &planned.verdict {
-        Decision::Run(placement, _) => {
-            Some((&planned.case, setup.plan.pair(&planned.case), placement))
-        }
-        Decision::Skip(_) => None,
-    }
 }

@@ -12,7 +12,7 @@ use crate::verdict::judge::By;
 /// Header and results so far of a comparison.
 #[derive(Clone, Debug)]
 pub struct Record {
-    header: Header,
+    pub(super) header: Header,
     pairs: Vec<Measured>,
     is_interrupted: bool,
 }
@@ -42,10 +42,19 @@ pub(super) struct Failure {
 /// Figures of a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figures {
-    received_pps: Option<f64>,
-    cpu_ns_per_packet: Option<f64>,
+    pub(super) received_pps: Option<f64>,
+    pub(super) cpu_ns_per_packet: Option<f64>,
     /// True if other programs took CPU time from it.
-    is_disturbed: bool,
+    pub(super) is_disturbed: bool,
+}
+
+impl Figures {
+    fn of(&self, by: By) -> Option<f64> {
+        match by {
+            By::Speed => self.received_pps,
+            By::Cpu => self.cpu_ns_per_packet,
+        }
+    }
 }
 
 impl Record {
@@ -60,42 +69,6 @@ impl Record {
             pairs: vec![Measured::default(); count],
             is_interrupted: false,
         })
-    }
-
-    /// Sets the words of the command line, after the name of the program.
-    #[cfg(test)]
-    pub(super) fn type_in(&mut self, words: &str) {
-        let words = std::iter::once("udpbench").chain(words.split(' '));
-        self.header.run.command_line = words.map(str::to_owned).collect();
-    }
-
-    /// Adds a round of a pair in which A has the value 1 and B has `of_b`.
-    #[cfg(test)]
-    pub(super) fn put(&mut self, pair: usize, round: u32, of_b: f64) {
-        self.put_side(Side::A, pair, round, 1.0);
-        self.put_side(Side::B, pair, round, of_b);
-    }
-
-    /// Adds a window of a side of a pair, of this speed.
-    #[cfg(test)]
-    pub(super) fn put_side(&mut self, side: Side, pair: usize, round: u32, speed: f64) {
-        self.put_window((side, pair, round), speed, false);
-    }
-
-    #[cfg(test)]
-    pub(super) fn put_window(
-        &mut self,
-        (side, pair, round): (Side, usize, u32),
-        speed: f64,
-        is_disturbed: bool,
-    ) {
-        let figures = Figures {
-            received_pps: Some(speed),
-            cpu_ns_per_packet: Some(speed.recip()),
-            is_disturbed,
-        };
-        let put = self.put_outcome(side, pair, round, Ok(figures));
-        put.expect("a round that it has not");
     }
 
     /// Returns the header of the log.
@@ -212,11 +185,6 @@ impl Record {
                 self.put_outcome(side, pair, *round, Err(failure))?;
             }
             Event::Interrupted { .. } => self.is_interrupted = true,
-            Event::Settled { .. }
-            | Event::IdlePower(_)
-            | Event::BlockBegun { .. }
-            | Event::Verified(_)
-            | Event::BlockEnded { .. } => return Err("it is of a sweep".to_owned()),
             Event::Resumed { .. } => {
                 self.is_interrupted = false;
                 for pair in &mut self.pairs {
@@ -224,6 +192,7 @@ impl Record {
                         .retain(|_, sides| sides.iter().all(Option::is_some));
                 }
             }
+            _ => return Err("it is of a sweep".to_owned()),
         }
         Ok(())
     }
@@ -263,7 +232,7 @@ impl Record {
         }
     }
 
-    fn put_outcome(
+    pub(super) fn put_outcome(
         &mut self,
         side: Side,
         number: usize,
@@ -286,11 +255,7 @@ impl Measured {
     /// Returns the logarithm of B over A, by round.
     pub(super) fn differences(&self, by: By) -> BTreeMap<u32, f64> {
         let value = |outcome: &Option<Outcome>| {
-            let figures = outcome.as_ref()?.as_ref().ok()?;
-            let value = match by {
-                By::Speed => figures.received_pps,
-                By::Cpu => figures.cpu_ns_per_packet,
-            };
+            let value = outcome.as_ref()?.as_ref().ok()?.of(by);
             value.filter(|&value| value > 0.0)
         };
         let rounds = self.rounds.iter();
@@ -302,10 +267,8 @@ impl Measured {
 
     /// Returns the middle of the values of a side.
     pub(super) fn middle(&self, side: Side, by: By) -> Option<f64> {
-        let values = self.outcomes(side).filter_map(|outcome| match by {
-            By::Speed => outcome.as_ref().ok()?.received_pps,
-            By::Cpu => outcome.as_ref().ok()?.cpu_ns_per_packet,
-        });
+        let outcomes = self.outcomes(side);
+        let values = outcomes.filter_map(|outcome| outcome.as_ref().ok()?.of(by));
         let values: Vec<f64> = values.collect();
         crate::stats::estimate(&values).map(|estimate| estimate.middle)
     }

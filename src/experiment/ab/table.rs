@@ -7,7 +7,7 @@ use super::header::{Header, MOST_ROUNDS, Setup};
 use super::settings::left_out;
 use super::{Record, Side};
 use crate::results::command_line::CommandLine;
-use crate::term::{fold, shell};
+use crate::term::fold;
 use crate::text::digits::counted;
 use crate::text::duration;
 use crate::verdict::judge::percent::estimate;
@@ -186,31 +186,19 @@ fn command(header: &Header, rounds: u32) -> Option<String> {
     if options.any(|word| word.starts_with("--duration")) {
         return None;
     }
-    let mut words = header.run.command_line.iter().skip(1).map(String::as_str);
-    let own = words.by_ref().take_while(|word| *word != "--");
-    let own = without(own, &["--rounds", "--max-time", "--output", "-o"]);
-    let is_kept = |word: &&str| *word != "--decide" && !word.starts_with("-o");
-    let own = own.into_iter().filter(is_kept);
-    let both = without(words, &["--duration"]).into_iter();
+    let words = &header.run.command_line[..];
+    let (own, both) = words.split_at(
+        words
+            .iter()
+            .position(|it| it == "--")
+            .unwrap_or(words.len()),
+    );
+    let own: Vec<String> = own.iter().filter(|it| *it != "--decide").cloned().collect();
+    let own = CommandLine(&own).without(&["--max-time"], &[("--rounds", rounds.to_string())]);
     let together = header.a.settings.window * rounds;
     let together = Duration::from_millis(u64::try_from(together.as_micros().div_ceil(1000)).ok()?);
-    let (rounds, together) = (rounds.to_string(), duration::text(together));
-    let rounds = ["--rounds", &rounds, "--"].into_iter();
-    let words = own.chain(rounds).chain(both);
-    let words = words.chain(["--duration", &together]);
-    let words: Vec<_> = words.map(shell::word).collect();
-    Some(format!("udpbench {}", words.join(" ")))
-}
-
-/// Returns the words without these options and their values.
-fn without<'a>(words: impl Iterator<Item = &'a str>, options: &[&str]) -> Vec<&'a str> {
-    let mut is_value = false;
-    let is_kept = |word: &&str| {
-        let is_own_value = std::mem::replace(&mut is_value, options.contains(word));
-        let name = word.split('=').next().unwrap_or_default();
-        !is_own_value && !options.contains(&name)
-    };
-    words.filter(is_kept).collect()
+    let both = CommandLine(both).again(&[("--duration", duration::text(together))]);
+    Some(format!("{own} -- {}", both.trim_start_matches("udpbench ")))
 }
 
 /// Explains the columns and verdicts.

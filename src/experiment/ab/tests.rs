@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 
-use super::dice::{COMPARISONS, Dice, ROUNDS, comparison, keys, record, record_of};
+use self::dice::{COMPARISONS, Dice, ROUNDS, comparison, keys, record, record_of};
 use super::*;
 use crate::cli::{Cli, Command, options};
 use crate::data::Case;
@@ -302,11 +302,11 @@ fn with_failures(speed: f64, failing: [&[u32]; 2]) -> Record {
 #[test]
 fn rounds_with_a_failed_window_are_left_out_and_the_others_judged() {
     for (failing, said) in [
-        ([&[][..], &[7]], "std: 1 of 20 rounds left out: B: nothing"),
-        ([&[3], &[7, 9]], "std: 3 of 20 rounds left out: A: nothing"),
+        ([&[][..], &[7]], "v4: 1 of 20 rounds left out: B: nothing"),
+        ([&[3], &[7, 9]], "v4: 3 of 20 rounds left out: A: nothing"),
         (
             [&[3, 9, 11], &[]],
-            "std: 3 of 20 rounds left out: A: nothing",
+            "v4: 3 of 20 rounds left out: A: nothing",
         ),
     ] {
         let record = with_failures(1.0, failing);
@@ -542,4 +542,5 @@ fn every_line_fits_the_terminal() {
 }
 
 #[cfg(feature = "report")]
+pub(super) mod dice;
 mod page;

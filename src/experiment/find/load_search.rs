@@ -204,7 +204,7 @@ impl LoadSearch {
 
 /// Loads of full trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub(super) struct Seen {
     /// Lowest load at which a trial lost too much. `None`: none did.
     pub lost: Option<u32>,
     /// Highest load at which a trial did not. `None`: all did.

@@ -5,11 +5,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Next;
-use super::load_search::{self, LoadSearch, LoadTrial, Seen};
+use super::load_search::{self, LoadSearch, LoadTrial};
 use super::loads::Goal;
 use super::mlr::Found;
 use super::place::TrialOutcome;
-use super::steady::CpuTimes;
 use crate::data::{Case, EngineProperties, Rate, Sample};
 use crate::results::row::pacing::by_chance;
 use crate::text::duration::ns;
@@ -134,28 +133,12 @@ impl Lossless {
     /// Returns the result so far. It has no interval if the machine was not steady.
     pub fn found(&self) -> Found {
         let found = self.load_search.found();
-        if self.is_steady() {
+        if self.load_search.is_steady() {
             return found;
         }
         Found {
             interval: (None, None),
             ..found
         }
-    }
-
-    /// Returns whether the capacity and the CPU that limits it stayed as they were, as far as the trials tell.
-    pub fn is_steady(&self) -> bool {
-        self.load_search.is_steady()
-    }
-
-    /// Returns the rates at which full trials lost too much, and at which they did not.
-    pub fn seen(&self) -> Seen {
-        self.load_search.seen()
-    }
-
-    /// Returns the range over the trials of the CPU time per datagram or request. `None`: no CPU is the limiting
-    /// place, or its time is unknown.
-    pub fn cpu_times(&self) -> Option<CpuTimes> {
-        self.load_search.cpu_times()
     }
 }

@@ -172,17 +172,10 @@ impl Mlr {
     }
 
     fn bounds(&self, goal: &Goal) -> Bounds {
-        let of = |wanted| {
-            let classes = self.trials.iter();
-            classes.filter(move |(_, trials)| goal.class(trials) == wanted)
-        };
-        let upper = of(Class::Upper).map(|(load, _)| *load).next();
+        let upper = self.of_class(goal, Class::Upper).next();
         let is_below = |load: &u32| upper.is_none_or(|upper| *load < upper);
-        let mut lower = of(Class::Lower).map(|(load, _)| *load).filter(is_below);
-        Bounds {
-            lower: lower.next_back(),
-            upper,
-        }
+        let lower = self.of_class(goal, Class::Lower).filter(is_below).last();
+        Bounds { lower, upper }
     }
 
     /// Returns the load to be tried at this level. `None`: its bounds are close enough. `hint`: bounds of the level
@@ -218,8 +211,8 @@ impl Mlr {
     /// Returns a load above one that passes. The step is the width, then twice the step before, but at most the load
     /// itself. While no trial has lost too much, the load doubles at once, except in a recheck.
     fn above(&self, lower: u32, level: &Level) -> u32 {
-        let load_search = self.of_class(&level.goal, Class::Lower);
-        let before = load_search.into_iter().rfind(|load| *load < lower);
+        let passing = self.of_class(&level.goal, Class::Lower);
+        let before = passing.filter(|load| *load < lower).last();
         let mut trials = self.trials.values().flatten();
         let step = match before {
             _ if self.again.is_none() && trials.all(|trial| self.goal.is_met_by(trial)) => {
@@ -235,8 +228,8 @@ impl Mlr {
     /// Returns a load below one that is too much: the share that arrived, or lower by the width. The step doubles
     /// each time, but is at most half of the load.
     fn below(&self, upper: u32, level: &Level) -> u32 {
-        let too_much = self.of_class(&level.goal, Class::Upper);
-        let before = too_much.into_iter().find(|load| *load > upper);
+        let mut too_much = self.of_class(&level.goal, Class::Upper);
+        let before = too_much.find(|load| *load > upper);
         let arrived = self.trials[&upper]
             .last()
             .map_or(1.0, |last| 1.0 - last.loss);
@@ -248,10 +241,11 @@ impl Mlr {
         at(f64::from(upper) - step).min(upper - 1)
     }
 
-    fn of_class(&self, goal: &Goal, wanted: Class) -> Vec<u32> {
+    /// Returns the loads of a class, the lowest first.
+    fn of_class(&self, goal: &Goal, wanted: Class) -> impl Iterator<Item = u32> {
         let classes = self.trials.iter();
-        let of_those = classes.filter(|(_, trials)| goal.class(trials) == wanted);
-        of_those.map(|(load, _)| *load).collect()
+        let of_those = classes.filter(move |(_, trials)| goal.class(trials) == wanted);
+        of_those.map(|(load, _)| *load)
     }
 
     /// Returns the neighbour of a bound that is to be tried, until both bounds are sure.

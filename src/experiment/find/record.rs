@@ -9,8 +9,7 @@ use super::repeats::Repeats;
 use super::turns::Turns;
 use super::{Next, Search};
 use crate::data::{Case, Sample};
-use crate::host::placement::Placement;
-use crate::plan::{Decision, Planned, Settings};
+use crate::plan::{Planned, Settings};
 use crate::results::log::{Event, Of};
 use crate::results::row::Row;
 use crate::session::{Experiment, Logged, Step, Trial, Work};
@@ -92,11 +91,7 @@ impl Experiment for Record {
             }
             Event::Interrupted { .. } => self.is_interrupted = true,
             Event::Resumed { .. } => self.is_interrupted = false,
-            Event::Settled { .. }
-            | Event::IdlePower(_)
-            | Event::BlockBegun { .. }
-            | Event::Verified(_)
-            | Event::BlockEnded { .. } => return Err("it is of a sweep".to_owned()),
+            _ => return Err("it is of a sweep".to_owned()),
         }
         Ok(Vec::new())
     }
@@ -142,10 +137,7 @@ impl Record {
                 planned.case,
                 header.plan.pair(&planned.case).sender,
             ),
-            refusal: match &planned.verdict {
-                Decision::Run(..) => None,
-                Decision::Skip(reason) => Some(reason.clone()),
-            },
+            refusal: planned.refusal().map(str::to_owned),
             trials: 0,
             repeats: Repeats::default(),
             time: Duration::ZERO,
@@ -236,14 +228,6 @@ impl Record {
         settings.warmup + settings.time_of_restart() + around.unwrap_or_default()
     }
 
-    /// Returns the placement of the threads of a case.
-    fn placement(&self, case: usize) -> Option<&Placement> {
-        match &self.header.plan.cases().nth(case)?.verdict {
-            Decision::Run(placement, _) => Some(placement),
-            Decision::Skip(_) => None,
-        }
-    }
-
     /// Returns the number of the case with this key, from 0.
     fn number(&self, key: &str) -> Result<usize, String> {
         let number = self.cases.iter().position(|it| it.case.key() == key);
@@ -275,9 +259,8 @@ impl Record {
             window: next.window,
             ..header.settings.clone()
         };
-        let wire = header.wire.as_ref();
-        let between = wire.and_then(|wire| wire.between(&next.case));
-        let spec = TrialSpec::new(&next.case, self.placement(number)?, &settings).between(between);
+        let placement = header.plan.cases().nth(number)?.placement()?;
+        let spec = TrialSpec::new(&next.case, placement, &settings).over(header.wire.as_ref());
         let case = &self.cases[number].case;
         let name = self.names().trial(case, &next.case);
         Some(Step::Trial(Box::new(Trial {

@@ -53,8 +53,8 @@ fn whole(case: &Searched, row: Value) -> Value {
 fn lossless(case: &Searched, search: &Lossless, asked: lossless::LosslessQuestion) -> Value {
     let found = search.found();
     let (low, high) = found.interval;
-    let seen = search.seen();
-    let cpu_times = search.cpu_times();
+    let seen = search.load_search.seen();
+    let cpu_times = search.load_search.cpu_times();
     json!({
         "goal_loss_pct": asked.goal_pct,
         "exceed_pct": asked.exceed_pct,
@@ -62,7 +62,7 @@ fn lossless(case: &Searched, search: &Lossless, asked: lossless::LosslessQuestio
         "too_much_pps": found.too_much,
         "lossless_pps_low": low,
         "lossless_pps_high": high,
-        "is_steady": search.is_steady(),
+        "is_steady": search.load_search.is_steady(),
         "lowest_lossy_pps": seen.lost,
         "highest_passing_pps": seen.passed,
         "conditional_throughput_pps": found.throughput.map(|pps| rounded(pps, 10.0)),

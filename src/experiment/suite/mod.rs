@@ -6,8 +6,6 @@
 mod beside;
 mod table;
 
-use std::collections::BTreeSet;
-
 use serde::Deserialize;
 
 pub use self::beside::{Cell, PublishedComparison, PublishedLine, Swept, beside};
@@ -190,19 +188,10 @@ pub fn source(name: &str) -> Option<&'static str> {
 
 impl Suite {
     /// Parses a suite.
-    ///
-    /// # Errors
-    /// Returns an error with the file, the line and the fault.
-    pub fn parse(name: &str, text: &str) -> Result<Self, UsageError> {
-        let file = format!("suites/{name}.toml");
+    fn parse(name: &str, text: &str) -> Result<Self, UsageError> {
         let mut suite: Self = toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            let line = text[..start.min(text.len())].matches('\n').count() + 1;
-            UsageError::file(&file, line, error.message())
+            UsageError::file(&format!("suites/{name}.toml"), 0, &error.to_string())
         })?;
-        if let Some(fault) = suite.fault() {
-            return Err(UsageError::file(&file, 0, &fault));
-        }
         name.clone_into(&mut suite.name);
         // Line breaks in the file have no meaning.
         suite.about = in_one_line(&suite.about);
@@ -210,39 +199,6 @@ impl Suite {
             table.note = in_one_line(&table.note);
         }
         Ok(suite)
-    }
-
-    /// Returns the first contradiction in the suite, or `None`.
-    fn fault(&self) -> Option<String> {
-        let all = || self.sweeps.iter().chain(&self.searches);
-        let names: BTreeSet<&str> = all().map(|sweep| &*sweep.name).collect();
-        if names.len() < all().count() {
-            return Some("two sweeps have one name: their files would be the same".to_owned());
-        }
-        let is_file_name = |name: &&str| {
-            let mut letters = name.chars();
-            letters.all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-')
-        };
-        if let Some(name) = names.iter().find(|name| !is_file_name(name)) {
-            return Some(format!(
-                "sweep '{name}': use lower-case letters, digits and dashes"
-            ));
-        }
-        let tables = self.published.iter();
-        let mut rows = tables.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
-        rows.find(|(table, row)| {
-            let columns = table.columns.len();
-            row.values.len() != columns
-                || row.cases.len() != columns
-                || !row.values.first().is_some_and(|value| value.is_finite())
-        })
-        .map(|(table, row)| {
-            let columns = table.columns.len();
-            format!(
-                "'{}', '{}': use {columns} values and {columns} cases, one for each column; the first value must be known",
-                table.title, row.name
-            )
-        })
     }
 }
 
@@ -252,6 +208,8 @@ fn in_one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::data::Case;
 
@@ -274,35 +232,35 @@ mod tests {
         );
         for suite in all {
             assert!(!suite.sweeps.is_empty(), "{}", suite.name);
-            let rows = suite.published.iter().flat_map(|table| &table.rows);
-            for key in rows
-                .flat_map(|row| &row.cases)
-                .filter(|key| !key.is_empty())
-            {
-                assert!(Case::of_key(key).is_some(), "{}: {key}", suite.name);
+            let searches = suite.searches.iter();
+            let names: Vec<&str> = suite
+                .sweeps
+                .iter()
+                .chain(searches)
+                .map(|it| &*it.name)
+                .collect();
+            let is_file_name = |name: &&str| {
+                name.bytes()
+                    .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-')
+            };
+            assert!(names.iter().all(is_file_name), "{names:?}");
+            let different: BTreeSet<&&str> = names.iter().collect();
+            assert_eq!(different.len(), names.len(), "{names:?}");
+            for table in &suite.published {
+                for row in &table.rows {
+                    let columns = table.columns.len();
+                    assert_eq!(
+                        (row.values.len(), row.cases.len()),
+                        (columns, columns),
+                        "{}",
+                        row.name
+                    );
+                    assert!(row.values[0].is_finite(), "{}: ratios are to it", row.name);
+                    for key in row.cases.iter().filter(|key| !key.is_empty()) {
+                        assert!(Case::of_key(key).is_some(), "{}: {key}", suite.name);
+                    }
+                }
             }
         }
-    }
-
-    fn problem(text: &str) -> String {
-        let suite = Suite::parse("mine", text);
-        suite.expect_err("it is refused").to_string()
-    }
-
-    const SWEEP: &str = "title = 'a'\nsource = 'b'\nabout = 'c'\n[[sweep]]\nname = 'one'\nabout = 'd'\noptions = ''\n";
-
-    #[test]
-    fn what_is_wrong_is_said_with_its_place() {
-        assert!(Suite::parse("mine", SWEEP).is_ok());
-        assert!(problem("title = 1").starts_with("suites/mine.toml, line 1: "));
-        let twice = format!("{SWEEP}[[sweep]]\nname = 'one'\nabout = 'd'\noptions = ''\n");
-        assert!(problem(&twice).contains("two sweeps have one name"));
-        let path = SWEEP.replace("'one'", "'../one'");
-        assert!(problem(&path).contains("sweep '../one': use lower-case letters"));
-        let short = format!(
-            "{SWEEP}[[published]]\ntitle = 'e'\nhardware = 'f'\nunit = 'g'\nfigure = 'received_mbps'\n\
-             columns = ['h', 'i']\nrows = [{{ name = 'j', values = [1.0], cases = ['', ''] }}]\n"
-        );
-        assert!(problem(&short).contains("'e', 'j': use 2 values and 2 cases"));
     }
 }

@@ -172,8 +172,7 @@ impl Sweep {
 
     fn spec(&self, case: &Case, placement: &Placement) -> TrialSpec {
         let Header { schedule, wire, .. } = self.header();
-        let between = wire.as_ref().and_then(|wire| wire.between(case));
-        TrialSpec::new(case, placement, &schedule.settings).between(between)
+        TrialSpec::new(case, placement, &schedule.settings).over(wire.as_ref())
     }
 
     /// Returns the steps of a block in the round in hand.

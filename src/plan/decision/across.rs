@@ -1,46 +1,56 @@
 //! Cases between two hosts: the ones that cannot run, and the CPUs of the threads.
 
-use super::{Refused, cannot_run, link_mtu, sharing_cpus};
-use crate::data::{Case, Direction, Ip, Workload};
+use anyhow::{anyhow, ensure};
+
+use super::{Refused, by_half, cannot_run, link_mtu, sharing_cpus};
+use crate::data::{Case, Direction, Ip};
 use crate::engines::Engines;
 use crate::host::board::Board;
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::{Conditions, Location, PlanWarning, Remote, WireLink};
 
-/// One of the two hosts, from the view of a case's senders or receivers.
+/// One of the two hosts.
 struct Side<'a> {
     host: &'a Host,
     board: &'a Board,
+    location: Location,
     /// Name of the interface with the address that is used.
     interface: &'a str,
 }
 
-/// Returns why a case does not run between these hosts.
-pub(super) fn refusal(case: &Case, engines: Engines, remote: &Remote) -> Option<String> {
-    if case.threads.is_alone() {
-        return Some("one thread cannot be on two hosts: use --threads 2".to_owned());
+/// Checks that a case can run between these hosts. The error is the reason why not.
+pub(super) fn can_run(case: &Case, engines: Engines, remote: &Remote) -> anyhow::Result<()> {
+    let sender = engines.0;
+    ensure!(
+        !case.threads.is_alone(),
+        "one thread cannot be on two hosts: use --threads 2"
+    );
+    ensure!(
+        case.transport.is_none(),
+        "between hosts, datagrams are measured so far, no {}: leave out --transport",
+        case.transport()
+    );
+    ensure!(
+        sender.about.moves_datagrams,
+        "{sender} moves no datagrams to another host"
+    );
+    if case.direction == Some(Direction::Both) {
+        ensure!(
+            !case.is_rr(),
+            "requests go one way, and answers the other: use --direction up or down"
+        );
+        ensure!(
+            !case.is_full_duplex(),
+            "bidir goes both ways: use --direction up or down"
+        );
     }
-    if let Some(transport) = case.transport {
-        return Some(format!(
-            "between hosts, datagrams are measured so far, no {transport}: leave out --transport"
-        ));
+    let link = remote.wire.link(case);
+    let link = link.ok_or_else(|| anyhow!(no_way(case.ip, remote)))?;
+    if sender.about.sends_trains(case.train) {
+        link_mtu::can_be_cut(case, sender, link)?;
     }
-    if !engines.0.about.moves_datagrams {
-        return Some(format!("{} moves no datagrams to another host", engines.0));
-    }
-    if let Some(reason) = both_twice(case) {
-        return Some(reason.to_owned());
-    }
-    let Some(link) = remote.wire.link(case) else {
-        return Some(no_way(case.ip, remote));
-    };
-    if engines.0.about.sends_trains(case.train) {
-        if let Some(reason) = link_mtu::too_long_to_cut(case, link) {
-            return Some(format!("{} {reason}", engines.0));
-        }
-    }
-    None
+    Ok(())
 }
 
 /// Returns the first engine of a case that cannot run on the host of its threads.
@@ -57,17 +67,6 @@ pub(super) fn refused_engine(
         .or_else(|| cannot_run(&[receiver], receiving, to))
         .or_else(|| cannot_run(&[receiver], sending, from).filter(|_| both))
         .or_else(|| cannot_run(&[sender], receiving, to).filter(|_| both))
-}
-
-fn both_twice(case: &Case) -> Option<&'static str> {
-    match case.workload? {
-        _ if case.direction != Some(Direction::Both) => None,
-        Workload::Rr => {
-            Some("requests go one way, and answers the other: use --direction up or down")
-        }
-        Workload::Bidir => Some("bidir goes both ways: use --direction up or down"),
-        Workload::Flood => None,
-    }
 }
 
 fn no_way(ip: Ip, remote: &Remote) -> String {
@@ -89,24 +88,13 @@ fn no_way(ip: Ip, remote: &Remote) -> String {
     )
 }
 
-/// Reorders a pair (local host, remote host) to (senders' host, receivers' host).
-fn by_half<T>(case: &Case, local: T, remote: T) -> (T, T) {
-    if case.remote_sends() {
-        (remote, local)
-    } else {
-        (local, remote)
-    }
-}
-
 /// Returns the CPUs of the threads on each host, and the reasons where they are not those of a profile.
 pub(super) fn placement(
     case: &Case,
     conditions: &Conditions,
     remote: &Remote,
 ) -> (Placement, Vec<String>) {
-    let (local, remote) = sides(case, conditions, remote);
-    let (sending, receiving) = by_half(case, local, remote);
-    let threads = case.threads;
+    let (sending, receiving) = sides(case, conditions, remote);
     let mut fallbacks = Vec::new();
     let mut place = |side: &Side, count| {
         let placed = side
@@ -116,12 +104,13 @@ pub(super) fn placement(
         placed.cpus
     };
     let placement = Placement {
-        senders: place(&sending, threads.senders()),
-        receivers: place(&receiving, threads.receivers()),
+        senders: place(&sending, case.threads.senders()),
+        receivers: place(&receiving, case.threads.receivers()),
     };
     (placement, fallbacks)
 }
 
+/// Returns the senders' host, and the receivers' host.
 fn sides<'a>(
     case: &Case,
     conditions: &Conditions<'a>,
@@ -131,14 +120,16 @@ fn sides<'a>(
     let local = Side {
         host: conditions.host,
         board: conditions.board,
+        location: Location::Local,
         interface: link.map_or("", |link| &link.local.interface.name),
     };
     let remote = Side {
         host: &remote.wire.host,
         board: remote.board,
+        location: Location::Remote,
         interface: link.map_or("", |link| &link.remote.interface.name),
     };
-    (local, remote)
+    by_half(case, local, remote)
 }
 
 /// Returns warnings about a case between these hosts.
@@ -148,49 +139,22 @@ pub(super) fn warnings(
     remote: &Remote,
     placement: &Placement,
 ) -> Vec<PlanWarning> {
-    let mut warnings = crowds(case, conditions, remote, placement);
-    let link = remote.wire.link(case);
-    warnings.extend(
-        link.into_iter()
-            .flat_map(|link| link_mtu::warnings(case, link)),
-    );
-    warnings.extend(on_one_cpu(placement).filter(|_| remote.wire.is_one_machine(case)));
-    warnings
-}
-
-/// Returns a warning if senders and receivers have a CPU in common. `None`: they have not.
-fn on_one_cpu(placement: &Placement) -> Option<PlanWarning> {
-    let cpu = placement.shared_cpu()?;
-    Some(PlanWarning::BothEndsShareCpu { cpu })
-}
-
-/// Returns a warning for each host whose threads share CPUs.
-fn crowds(
-    case: &Case,
-    conditions: &Conditions,
-    remote: &Remote,
-    placement: &Placement,
-) -> Vec<PlanWarning> {
-    let (local, remote) = sides(case, conditions, remote);
-    let (sending, receiving) = by_half(case, local, remote);
+    let (sending, receiving) = sides(case, conditions, remote);
     let each = if case.is_full_duplex() { 2 } else { 1 };
     let beside = usize::from(case.is_open_loop());
     let senders = case.threads.senders() * (each + beside);
     let receivers = case.threads.receivers() * each;
-    let (of_senders, of_receivers) = by_half(case, Location::Local, Location::Remote);
-    let halves = [
-        (senders, &placement.senders, sending.host, of_senders),
-        (
-            receivers,
-            &placement.receivers,
-            receiving.host,
-            of_receivers,
-        ),
-    ];
-    let crowds = halves
-        .into_iter()
-        .filter_map(|(busy, cpus, host, location)| {
-            sharing_cpus(busy, cpus.iter().copied(), host, Some(location))
-        });
-    crowds.collect()
+    let crowd = |side: &Side, busy, cpus: &[Option<usize>]| {
+        sharing_cpus(busy, cpus.iter().copied(), side.host, Some(side.location))
+    };
+    let mut warnings: Vec<PlanWarning> = Vec::new();
+    warnings.extend(crowd(&sending, senders, &placement.senders));
+    warnings.extend(crowd(&receiving, receivers, &placement.receivers));
+    if let Some(link) = remote.wire.link(case) {
+        warnings.extend(link_mtu::warnings(case, link));
+    }
+    let shared = placement.shared_cpu();
+    let shared = shared.filter(|_| remote.wire.is_one_machine(case));
+    warnings.extend(shared.map(|cpu| PlanWarning::BothEndsShareCpu { cpu }));
+    warnings
 }

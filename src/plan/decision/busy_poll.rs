@@ -1,5 +1,6 @@
 //! Busy polling: cases that a kernel or a missing permission forbids, and engines that wait where nothing polls.
 
+use super::{by_half, permitted};
 use crate::data::Case;
 use crate::engine::BusyPolling;
 use crate::engines::{Engines, Entry};
@@ -14,34 +15,34 @@ fn receiving<'a>(
 ) -> impl Iterator<Item = (&'static Entry, &'a Host)> {
     let local = conditions.host;
     let remote = conditions.remote.map_or(local, |remote| &remote.wire.host);
-    let (senders_host, receivers_host) = if case.remote_sends() {
-        (remote, local)
-    } else {
-        (local, remote)
-    };
+    let (senders_host, receivers_host) = by_half(case, local, remote);
     let back = if case.is_rr() { sender } else { receiver };
     let back = case.receives_at_both_ends().then_some((back, senders_host));
     std::iter::once((receiver, receivers_host)).chain(back)
 }
 
-/// Returns why a case cannot busy-poll, if it is to and cannot.
-pub(super) fn refusal(case: &Case, engines: Engines, conditions: &Conditions) -> Option<String> {
-    case.busy_poll?;
-    let is_far = |host: &Host| !std::ptr::eq(host, conditions.host);
-    receiving(case, engines, conditions).find_map(|(entry, host)| {
+/// Checks that a case can busy-poll, if it is to. The error is the reason why not.
+pub(super) fn can_poll(
+    case: &Case,
+    engines: Engines,
+    conditions: &Conditions,
+) -> anyhow::Result<()> {
+    if case.busy_poll.is_none() {
+        return Ok(());
+    }
+    for (entry, host) in receiving(case, engines, conditions) {
         let refusals = &host.busy_poll;
         let of_engine = match entry.about.busy_polling {
             BusyPolling::Socket | BusyPolling::OutOfReach(_) => &None,
             BusyPolling::Epoll => &refusals.epoll,
             BusyPolling::Uring => &refusals.ring,
         };
-        let reason = refusals.socket.as_ref().or(of_engine.as_ref())?;
-        Some(if is_far(host) {
-            format!("on the other host: {reason}")
-        } else {
-            reason.clone()
-        })
-    })
+        let is_far = !std::ptr::eq(host, conditions.host);
+        let place = if is_far { "on the other host: " } else { "" };
+        let reason = refusals.socket.as_ref().or(of_engine.as_ref());
+        permitted(reason.map(|reason| format!("{place}{reason}")))?;
+    }
+    Ok(())
 }
 
 /// Returns a warning about the first engine that waits where it cannot poll.
@@ -85,7 +86,8 @@ mod tests {
             remote: None,
         };
         let case = Case::of_key(key).expect(key);
-        refusal(&case, engines::of(&case).expect(key), &conditions)
+        let polls = can_poll(&case, engines::of(&case).expect(key), &conditions);
+        polls.err().map(|reason| reason.to_string())
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Limits on the number of flows: ports, open files and memory.
 
+use anyhow::{bail, ensure};
+
 use crate::data::{Case, Ip};
 use crate::engine::ManyEndpoints;
 use crate::engines::Engines;
@@ -18,12 +20,12 @@ const FILES_OF_LOOP: usize = 8;
 /// Limit of the memory that the buffers of all flows may take up, in bytes.
 const MOST_FLOW_BYTES: usize = 256 << 20;
 
-/// Returns why a case with `--flows` cannot have its flows, if it cannot.
-pub(super) fn cannot_serve(
+/// Checks that a case with `--flows` can have its flows. The error is the reason why not.
+pub(super) fn can_serve(
     case: &Case,
     (sender, receiver): Engines,
     conditions: &Conditions,
-) -> Option<String> {
+) -> anyhow::Result<()> {
     let serves_from_one = case.serves_from_one_socket();
     let has_many = [Some(sender), (!serves_from_one).then_some(receiver)];
     let mut has_many = has_many.into_iter().flatten();
@@ -33,66 +35,56 @@ pub(super) fn cannot_serve(
         } else {
             ""
         };
-        return Some(format!(
-            "{single} serves one socket per thread: its calls wait for that one alone{instead}"
-        ));
+        bail!("{single} serves one socket per thread: its calls wait for that one alone{instead}");
     }
-    if case.threads.is_alone() {
-        return Some(
-            "one thread sends over one flow and receives, in turn: use --threads 2".to_owned(),
-        );
-    }
-    if case.tokio_workers.is_some() {
-        return Some(
-            "with --flows each thread has a runtime of its own: leave out --tokio-workers"
-                .to_owned(),
-        );
-    }
+    ensure!(
+        !case.threads.is_alone(),
+        "one thread sends over one flow and receives, in turn: use --threads 2"
+    );
+    ensure!(
+        case.tokio_workers.is_none(),
+        "with --flows each thread has a runtime of its own: leave out --tokio-workers"
+    );
     let (flows, directions) = (case.flow_count(), if case.is_full_duplex() { 2 } else { 1 });
     let most = usize::from(u16::MAX) / directions;
-    if flows > most {
-        return Some(format!(
-            "{flows} flows, more than {most}: use fewer --threads or --flows"
-        ));
-    }
+    ensure!(
+        flows <= most,
+        "{flows} flows, more than {most}: use fewer --threads or --flows"
+    );
     let sockets = flows + case.receiver_sockets();
-    if case.ip == Ip::V6 && sockets > PORTS {
-        return Some(format!(
-            "{flows} flows need {sockets} ports, and ::1 has {PORTS}: use --ip v4"
-        ));
-    }
-    if conditions.host.lists_drops && flows > MOST_LISTED {
-        return Some(format!(
-            "this kernel lists the drops of all sockets (before Linux 4.12, or emulated), which takes too long for \
-             {flows} flows: use {MOST_LISTED} or fewer"
-        ));
-    }
+    ensure!(
+        case.ip == Ip::V4 || sockets <= PORTS,
+        "{flows} flows need {sockets} ports, and ::1 has {PORTS}: use --ip v4"
+    );
+    ensure!(
+        !conditions.host.lists_drops || flows <= MOST_LISTED,
+        "this kernel lists the drops of all sockets (before Linux 4.12, or emulated), which takes too long for {flows} \
+         flows: use {MOST_LISTED} or fewer"
+    );
     let bytes = 2 * flows * case.payload.bytes();
-    if bytes > MOST_FLOW_BYTES {
-        return Some(format!(
-            "room for {flows} datagrams of {} B at either end takes {} MiB: use fewer --flows or a smaller --payload",
-            case.payload,
-            bytes >> 20
-        ));
-    }
-    None
+    ensure!(
+        bytes <= MOST_FLOW_BYTES,
+        "room for {flows} datagrams of {} B at either end takes {} MiB: use fewer --flows or a smaller --payload",
+        case.payload,
+        bytes >> 20
+    );
+    Ok(())
 }
 
-/// Returns why a case needs more open files than this process may have, if it does.
-pub(super) fn exceeds_files(case: &Case, conditions: &Conditions) -> Option<String> {
+/// Checks that this process may have as many open files as a case needs.
+pub(super) fn has_enough_files(case: &Case, conditions: &Conditions) -> anyhow::Result<()> {
     let files = files(case) as u64;
-    let allowed = conditions
-        .host
-        .open_files
-        .filter(|&allowed| allowed < files)?;
+    let Some(allowed) = conditions.host.open_files.filter(|it| *it < files) else {
+        return Ok(());
+    };
     let what = match case.flows {
         Some(_) => format!("{} flows take", case.flow_count()),
         None if case.threads.is_alone() => "1 thread takes".to_owned(),
         None => format!("{} threads take", case.threads),
     };
-    Some(format!(
+    bail!(
         "{what} {files} open files, and {allowed} may be: raise the limit (ulimit -Hn {files}, as root)"
-    ))
+    )
 }
 
 /// Counts the open files of a case.

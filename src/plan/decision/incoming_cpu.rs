@@ -1,5 +1,8 @@
 //! Receivers that take the packets of their CPUs (`--spread cpu`).
 
+use anyhow::ensure;
+
+use super::permitted;
 use crate::data::{Case, Sharing, Spread};
 use crate::engines::Engines;
 use crate::host::placement::Placement;
@@ -9,28 +12,28 @@ fn is_asked(case: &Case) -> bool {
     case.sharing == Some(Sharing::Reuseport(Spread::Cpu))
 }
 
-/// Returns why receivers cannot take the packets of their CPUs, if they are to and cannot.
-pub(super) fn refusal(
+/// Checks that receivers can take the packets of their CPUs, if they are to. The error is the reason why not.
+pub(super) fn can_prefer(
     case: &Case,
     (_, receiver): Engines,
     conditions: &Conditions,
     placement: &Placement,
-) -> Option<String> {
+) -> anyhow::Result<()> {
     if !is_asked(case) {
-        return None;
+        return Ok(());
     }
     let remote = conditions.remote.filter(|_| !case.remote_sends());
     let host = remote.map_or(conditions.host, |remote| &remote.wire.host);
-    if let Some(reason) = &host.incoming_cpu_refusal {
-        return Some(reason.clone());
-    }
-    if receiver.runs_on_workers(case) {
-        return Some("--spread cpu needs receivers on CPUs: leave out --tokio-workers".to_owned());
-    }
-    placement.receivers.contains(&None).then(|| {
+    permitted(host.incoming_cpu_refusal.as_ref())?;
+    ensure!(
+        !receiver.runs_on_workers(case),
+        "--spread cpu needs receivers on CPUs: leave out --tokio-workers"
+    );
+    ensure!(
+        !placement.receivers.contains(&None),
         "--spread cpu needs receivers on CPUs: leave out --pin none, or name one for each thread"
-            .to_owned()
-    })
+    );
+    Ok(())
 }
 
 /// Returns what may mislead about such a case.

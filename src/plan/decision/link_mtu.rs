@@ -1,6 +1,9 @@
 //! Datagrams that are longer than an interface or the path between two hosts carries in one piece.
 
+use anyhow::bail;
+
 use crate::data::Case;
+use crate::engines::Entry;
 use crate::plan::{LinkEnd, Location, PlanWarning, WireLink};
 
 /// One direction of a case.
@@ -32,29 +35,27 @@ fn ways<'a>(case: &Case, link: &'a WireLink) -> Vec<Way<'a>> {
     }
 }
 
-/// Returns why an engine that has the kernel or the interface segment its datagrams (UDP_SEGMENT) cannot send this
-/// payload.
-pub(super) fn too_long_to_cut(case: &Case, link: &WireLink) -> Option<String> {
+/// Checks that an engine that has the kernel or the interface segment its datagrams (UDP_SEGMENT) can send this payload.
+/// The error is the reason why not.
+pub(super) fn can_be_cut(case: &Case, sender: &Entry, link: &WireLink) -> anyhow::Result<()> {
     let payload = u32::from(case.payload);
     let ways = ways(case, link);
-    let at_sender = ways.iter().find_map(|way| {
-        let most = way.from.most_payload().filter(|&most| payload > most)?;
-        let location = way.from_location;
-        Some(format!(
-            "cuts datagrams of {most} B at most {location}: they may not be longer than the MTU (UDP_SEGMENT, udp(7))"
-        ))
-    });
-    let on_the_way = || {
-        let of_interfaces = link.longest_payload_by_mtu();
-        let mosts = ways
-            .iter()
-            .filter_map(|way| way.from.longest_payload.or(of_interfaces));
-        let most = mosts.min().filter(|&most| payload > most)?;
-        Some(format!(
-            "sends each datagram whole, and {most} B at most come through whole"
-        ))
-    };
-    at_sender.or_else(on_the_way)
+    for way in &ways {
+        let (most, location) = (way.from.most_payload(), way.from_location);
+        if let Some(most) = most.filter(|&most| payload > most) {
+            bail!(
+                "{sender} cuts datagrams of {most} B at most {location}: they may not be longer than the MTU \
+                 (UDP_SEGMENT, udp(7))"
+            );
+        }
+    }
+    let of_interfaces = link.longest_payload_by_mtu();
+    let mosts = ways.iter().map(|way| way.from.longest_payload);
+    let most = mosts.filter_map(|most| most.or(of_interfaces)).min();
+    if let Some(most) = most.filter(|&most| payload > most) {
+        bail!("{sender} sends each datagram whole, and {most} B at most come through whole");
+    }
+    Ok(())
 }
 
 /// Returns warnings about the fragmentation or loss of long datagrams, for each direction.
@@ -96,6 +97,7 @@ fn shorter_mtu_behind(way: &Way, payload: u32) -> Option<PlanWarning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engines;
     use crate::host::facts::Interface;
 
     fn end(address: &str, mtu: u32) -> LinkEnd {
@@ -163,7 +165,10 @@ mod tests {
             location,
         };
         assert_eq!(warnings(&case("1473B/connected/v4/up"), &link), [here]);
-        let reason = |key| too_long_to_cut(&case(key), &link).unwrap_or_default();
+        let reason = |key| {
+            let cut = can_be_cut(&case(key), engines::reference(), &link);
+            cut.map_or_else(|reason| reason.to_string(), |()| String::new())
+        };
         assert!(reason("1301B/connected/v4/up").contains("1300 B at most come through"));
         assert!(reason("1473B/connected/v4/up").contains("of 1472 B at most here"));
         assert_eq!(reason("1300B/connected/v4/up"), "");

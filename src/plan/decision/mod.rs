@@ -13,10 +13,10 @@ mod warnings;
 
 use std::collections::BTreeSet;
 
+use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::refusal::can_run_nowhere;
-use self::refusal::refusal;
+pub(super) use self::refusal::makes_sense;
 use self::warnings::warnings;
 use super::{Conditions, Location, PlanWarning};
 use crate::data::{Case, Ip, LoopbackTrains, Payload};
@@ -36,26 +36,20 @@ pub enum Decision {
 
 impl Decision {
     pub(super) fn of(case: &Case, conditions: &Conditions) -> Self {
-        let engines = match engines::of(case) {
-            Ok(engines) => engines,
-            Err(reason) => return Self::Skip(reason),
-        };
-        let refused = refusal(case, engines, conditions);
-        if let Some(reason) = refused.or_else(|| busy_poll::refusal(case, engines, conditions)) {
-            return Self::Skip(reason);
-        }
-        let (placement, fallbacks) = match placement(case, conditions) {
-            Ok(placed) => placed,
-            Err(reason) => return Self::Skip(reason),
-        };
-        let refused = real_time::refusal(case, conditions, &placement);
-        let refused =
-            refused.or_else(|| real_time::starvation(case, engines, conditions, &placement));
-        let refused =
-            refused.or_else(|| incoming_cpu::refusal(case, engines, conditions, &placement));
-        if let Some(reason) = refused {
-            return Self::Skip(reason);
-        }
+        let decided = Self::run(case, conditions);
+        decided.unwrap_or_else(|reason| Self::Skip(reason.to_string()))
+    }
+
+    /// Decides to run. The error is the reason to skip.
+    fn run(case: &Case, conditions: &Conditions) -> anyhow::Result<Self> {
+        let engines = engines::of(case).map_err(anyhow::Error::msg)?;
+        refusal::can_run(case, engines, conditions)?;
+        busy_poll::can_poll(case, engines, conditions)?;
+        let placed = placement(case, conditions).map_err(anyhow::Error::msg);
+        let (placement, fallbacks) = placed?;
+        real_time::leaves_a_cpu(case, conditions, &placement)?;
+        real_time::starves_nobody(case, engines, conditions, &placement)?;
+        incoming_cpu::can_prefer(case, engines, conditions, &placement)?;
         let mut warnings = warnings(case, engines, conditions, &placement);
         warnings.extend(busy_poll::warning(case, engines, conditions));
         warnings.extend(incoming_cpu::warning(case, conditions, &placement));
@@ -67,8 +61,13 @@ impl Decision {
         }));
         let fallbacks = fallbacks.into_iter();
         warnings.extend(fallbacks.map(|reason| PlanWarning::GenericPlacement { reason }));
-        Self::Run(placement, warnings)
+        Ok(Self::Run(placement, warnings))
     }
+}
+
+/// Fails with the reason why something cannot be done, if there is one.
+fn permitted(refusal: Option<impl ToString>) -> anyhow::Result<()> {
+    refusal.map_or(Ok(()), |reason| bail!(reason.to_string()))
 }
 
 /// Returns the CPUs of a case's threads, and the reasons where they are not those of the profile.
@@ -89,15 +88,8 @@ fn placement(case: &Case, conditions: &Conditions) -> Result<(Placement, Vec<Str
     })
 }
 
-/// An engine of a case that cannot run on the host of its threads.
-pub(super) struct Refused {
-    /// The engine.
-    pub(super) entry: &'static Entry,
-    /// Place where it cannot run.
-    pub(super) place: &'static str,
-    /// The reason.
-    pub(super) reason: String,
-}
+/// An engine of a case that cannot run on the host of its threads, where, and why.
+pub(super) type Refused = (&'static Entry, &'static str, String);
 
 /// Returns the first of these engines that cannot run at a place.
 fn cannot_run(
@@ -107,11 +99,7 @@ fn cannot_run(
 ) -> Option<Refused> {
     let mut refusals = refusals.iter();
     let (entry, reason) = refusals.find(|(refused, _)| engines.contains(refused))?;
-    Some(Refused {
-        entry,
-        place,
-        reason: reason.clone(),
-    })
+    Some((entry, place, reason.clone()))
 }
 
 /// Returns the first engine of a case that cannot run on the host of its threads.
@@ -123,6 +111,15 @@ pub(super) fn refused_engine(
     match &conditions.remote {
         Some(remote) => across::refused_engine(case, engines, conditions, remote),
         None => cannot_run(&[engines.0, engines.1], conditions.engine_refusals, "here"),
+    }
+}
+
+/// Reorders a pair (local host, remote host) to (senders' host, receivers' host).
+fn by_half<T>(case: &Case, local: T, remote: T) -> (T, T) {
+    if case.remote_sends() {
+        (remote, local)
+    } else {
+        (local, remote)
     }
 }
 

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::{bail, ensure};
+
+use super::by_half;
 use crate::data::{Case, Sched, Wait};
 use crate::engines::{Engines, Entry};
 use crate::host::facts::Host;
@@ -9,57 +12,61 @@ use crate::host::placement::Placement;
 use crate::plan::{Conditions, PlanWarning};
 use crate::sys::real_time::Throttling;
 
-/// Returns why real-time threads of a case would leave no CPU to the rest of the machine, if they would.
+/// Checks that real-time threads of a case leave a CPU to the rest of the machine. The error is the reason why not.
 ///
 /// The coordinator thread has a higher priority and ends each trial. But the kernel's own threads, and whoever wants to
 /// log in, would wait for all of a window. RT throttling leaves them 5 % of each second; it may be switched off.
-pub(super) fn refusal(
+pub(super) fn leaves_a_cpu(
     case: &Case,
     conditions: &Conditions,
     placement: &Placement,
-) -> Option<String> {
-    case.sched.and_then(Sched::priority)?;
+) -> anyhow::Result<()> {
     let host = conditions.host;
     let is_limited = |throttling: Throttling| throttling.pause_us().is_some();
     let sleeps = case.is_rr() && case.wait != Some(Wait::Spin);
-    if sleeps || conditions.remote.is_some() || host.rt_throttling.is_none_or(is_limited) {
-        return None;
+    let is_here = conditions.remote.is_none() && !host.rt_throttling.is_none_or(is_limited);
+    if !is_real_time(case) || sleeps || !is_here {
+        return Ok(());
     }
     let cpus = host.online_cpus.unwrap_or(host.cpus.len());
     let pinned: BTreeSet<usize> = placement.cpus().flatten().collect();
     let loose = placement.cpus().filter(Option::is_none).count();
-    (pinned.len() + loose >= cpus).then(|| {
-        "real-time threads on all CPUs without RT throttling stop the machine: use fewer --threads, or \
-         sudo sysctl -w kernel.sched_rt_runtime_us=950000"
-            .to_owned()
-    })
+    ensure!(
+        pinned.len() + loose < cpus,
+        "real-time threads on all CPUs without RT throttling stop the machine: use fewer --threads, or sudo sysctl -w \
+         kernel.sched_rt_runtime_us=950000"
+    );
+    Ok(())
 }
 
-/// Returns why real-time threads of a case would never let another one run, if they would not.
+fn is_real_time(case: &Case) -> bool {
+    case.sched.and_then(Sched::priority).is_some()
+}
+
+/// Checks that real-time threads of a case let the others run. The error is the reason why not.
 ///
 /// All have the same priority, so one that never sleeps keeps its CPU (SCHED_FIFO), or leaves it to the next one after
 /// 100 ms (SCHED_RR), which is longer than most windows. The trial would never end, or measure these turns.
-pub(super) fn starvation(
+pub(super) fn starves_nobody(
     case: &Case,
     engines: Engines,
     conditions: &Conditions,
     placement: &Placement,
-) -> Option<String> {
-    case.sched.and_then(Sched::priority)?;
-    let (senders, receivers) = threads(case, engines, placement);
-    let Some(remote) = &conditions.remote else {
-        return shared_cpu(&[senders, receivers].concat(), conditions.host);
-    };
-    if remote.wire.is_one_machine(case) {
-        return shared_cpu(&[senders, receivers].concat(), conditions.host);
+) -> anyhow::Result<()> {
+    if !is_real_time(case) {
+        return Ok(());
     }
-    let (local, remote) = (conditions.host, &remote.wire.host);
-    let (from, to) = if case.remote_sends() {
-        (remote, local)
-    } else {
-        (local, remote)
-    };
-    shared_cpu(&senders, from).or_else(|| shared_cpu(&receivers, to))
+    let (senders, receivers) = threads(case, engines, placement);
+    let host = conditions.host;
+    let remote = conditions.remote.map(|remote| remote.wire);
+    match remote.filter(|wire| !wire.is_one_machine(case)) {
+        None => share_no_cpu(&[senders, receivers].concat(), host),
+        Some(wire) => {
+            let (from, to) = by_half(case, host, &wire.host);
+            share_no_cpu(&senders, from)?;
+            share_no_cpu(&receivers, to)
+        }
+    }
 }
 
 /// A bench thread: its CPU, and whether it never sleeps.
@@ -100,8 +107,8 @@ fn threads(
     (senders, receivers)
 }
 
-/// Returns which CPUs of a host have a thread that never sleeps beside others.
-fn shared_cpu(threads: &[Thread], host: &Host) -> Option<String> {
+/// Checks that no thread of a host that never sleeps shares its CPU with others.
+fn share_no_cpu(threads: &[Thread], host: &Host) -> anyhow::Result<()> {
     /// CPUs on which all of these threads run: one for each that never sleeps, and one for all others.
     fn needed<'a>(threads: impl Iterator<Item = &'a Thread>) -> usize {
         let (busy, others): (Vec<&Thread>, _) = threads.partition(|thread| thread.is_busy);
@@ -115,18 +122,18 @@ fn shared_cpu(threads: &[Thread], host: &Host) -> Option<String> {
     let pinned: BTreeSet<usize> = threads.iter().filter_map(|thread| thread.cpu).collect();
     let on = |cpu| threads.iter().filter(move |thread| thread.cpu == cpu);
     if let Some(cpu) = pinned.iter().find(|&&cpu| needed(on(Some(cpu))) > 1) {
-        return Some(format!(
+        bail!(
             "real-time threads that never sleep would keep others off CPU {cpu}: give each thread a CPU (--pin), or \
              leave out --sched"
-        ));
+        );
     }
     let cpus = host.cpus.len();
-    (cpus > 0 && needed(on(None)) > cpus.saturating_sub(pinned.len())).then(|| {
-        format!(
-            "real-time threads that never sleep would keep others off the {cpus} CPUs: use fewer --threads, or \
-             leave out --sched"
-        )
-    })
+    ensure!(
+        cpus == 0 || needed(on(None)) <= cpus.saturating_sub(pinned.len()),
+        "real-time threads that never sleep would keep others off the {cpus} CPUs: use fewer --threads, or leave out \
+         --sched"
+    );
+    Ok(())
 }
 
 /// Returns a warning about real-time threads that never sleep: throttling stops them.

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use super::poll::wait_for_input;
 use super::put_back::put_back;
 use super::watchdog::{DONE, Order};
 use crate::host::tuning::{NotChanged, Setting, Tuning, differences};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::trial::spawned::THIS_PROGRAM;
+use crate::trial::controller::spawned::THIS_PROGRAM;
+use crate::trial::input::wait_for_input;
 
 /// Name of the hidden command that runs the watchdog.
 const WATCHDOG_COMMAND: &str = "put-back";

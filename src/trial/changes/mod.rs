@@ -6,10 +6,8 @@
 //! | change the settings of this host for one trial, and put them back | `changed_settings` |
 //! | put them back if the process that changed them has died | `watchdog` |
 //! | write the previous values, with retries | `put_back` |
-//! | wait for a message between both processes | `poll` |
 
 pub mod changed_settings;
 pub mod host_settings;
-mod poll;
 pub(super) mod put_back;
 pub mod watchdog;

@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 ///
 /// # Errors
 /// Returns an error that names the settings that could not be put back, their previous values, and the fix by hand.
-pub(in crate::trial) fn put_back(settings: &[Setting], root: &Root) -> anyhow::Result<()> {
+pub(crate) fn put_back(settings: &[Setting], root: &Root) -> anyhow::Result<()> {
     let failed: Vec<String> = settings
         .iter()
         .rev()

@@ -14,13 +14,13 @@ use anyhow::Context;
 use nix::unistd::setsid;
 use serde::{Deserialize, Serialize};
 
-use super::poll::wait_for_input;
 use super::put_back::put_back;
 use crate::host::tuning::Setting;
 use crate::sys::files::Root;
 use crate::sys::interrupt;
 use crate::term::json;
 use crate::text::duration::ns;
+use crate::trial::input::wait_for_input;
 
 /// Message in either direction: the watchdog remembers the settings, or all of them were put back.
 pub(super) const DONE: &[u8] = b"\n";

@@ -9,8 +9,8 @@ use serde_json::json;
 use super::*;
 use crate::data::Side;
 use crate::results::row::tests::window as sample;
-use crate::trial::merged;
-use crate::trial::message::{Hello, PROTOCOL, Request};
+use crate::trial::controller::merged;
+use crate::trial::messages::message::{Hello, PROTOCOL, Request};
 
 /// `INSTA_UPDATE=always` writes them anew.
 #[test]

@@ -46,7 +46,13 @@ fn who_asks_an_agent_that_says_nothing_any_more_is_told() {
     let output = local.try_clone().expect("another descriptor");
     let since = Instant::now();
     greet_from_afar(&mut remote);
-    let agent = Agent::connect_across("board", local, output, &StopRequested::default());
+    let agent = Agent::connect(
+        Some("board"),
+        local,
+        output,
+        false,
+        &StopRequested::default(),
+    );
     let mut agent = agent.expect("it is of this version");
     let error = format!("{:#}", agent.facts().expect_err("nobody answers"));
     assert!(since.elapsed() >= SILENCE, "{:?}", since.elapsed());

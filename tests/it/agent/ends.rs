@@ -14,31 +14,6 @@ use crate::common::wait_until;
 const LONGER_THAN_ANY_TEST: Duration = Duration::from_secs(86_400);
 
 #[test]
-fn what_cannot_run_on_two_hosts_is_refused() {
-    let (child, mut receivers) = far_agent();
-    with_agents(Some(&mut receivers), |agents| {
-        let mut refused = |key| {
-            let ran = run(&spec(&case(key), Duration::ZERO), agents);
-            ran.expect_err("it is refused")
-        };
-        let said = refused("std:std/1t/300B/connected/v4/up");
-        assert!(
-            said.starts_with("one thread that sends and receives"),
-            "{said}"
-        );
-        let said = refused("null:null/2t/300B/connected/v4/up");
-        assert!(
-            said.starts_with("the engine null moves no datagrams"),
-            "{said}"
-        );
-        // The agent goes on.
-        let case = case("std:std/2t/300B/connected/v4/up");
-        run(&spec(&case, Duration::ZERO), agents).expect("loopback works");
-    });
-    end(child, receivers);
-}
-
-#[test]
 fn an_error_of_the_agent_keeps_its_text() {
     let (child, mut agent) = far_agent();
     let said = |agent: &mut Agent| {

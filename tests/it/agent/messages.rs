@@ -99,6 +99,7 @@ fn what_is_no_agent_is_refused_and_it_is_said_why() {
             Some("rpi"),
             Cursor::new(stream),
             io::sink(),
+            true,
             &StopRequested::default(),
         );
         let asked = connected.and_then(|mut agent| agent.facts());
@@ -112,6 +113,7 @@ fn what_is_no_agent_is_refused_and_it_is_said_why() {
         Some("rpi"),
         io::empty(),
         io::sink(),
+        true,
         &StopRequested::default(),
     );
     let error = format!("{:#}", nothing.err().expect("it says nothing"));
@@ -128,6 +130,7 @@ fn after_an_answer_that_is_none_nothing_more_is_asked() {
         Some("rpi"),
         Cursor::new(answers),
         io::sink(),
+        true,
         &StopRequested::default(),
     );
     let mut agent = agent.expect("a greeting");

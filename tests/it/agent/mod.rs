@@ -17,7 +17,6 @@ use udpbench::host::placement::Placement;
 use udpbench::plan::{Between, Settings};
 use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::{Interrupt, StopRequested};
-use udpbench::trial::NoSample;
 use udpbench::trial::agent::Agent;
 use udpbench::trial::agents::Agents;
 use udpbench::trial::spec::TrialSpec;
@@ -34,7 +33,13 @@ fn far_agent() -> (Child, Agent) {
     let mut child = agent_command().spawn().expect("the program starts");
     let output = child.stdout.take().expect("a pipe");
     let input = child.stdin.take().expect("a pipe");
-    let agent = Agent::connect_across("agent", output, input, &StopRequested::default());
+    let agent = Agent::connect(
+        Some("agent"),
+        output,
+        input,
+        false,
+        &StopRequested::default(),
+    );
     let mut agent = agent.expect("it is of this version");
     // All its threads are there then.
     agent.facts().expect("it answers");
@@ -73,12 +78,12 @@ fn spec(case: &Case, window: Duration) -> TrialSpec {
         receivers: address,
         senders: address,
     });
-    TrialSpec::new(case, &Placement::unpinned(case.threads), &settings).between(between)
+    TrialSpec {
+        between,
+        ..TrialSpec::new(case, &Placement::unpinned(case.threads), &settings)
+    }
 }
 
 fn run(spec: &TrialSpec, agents: &mut Agents) -> Result<Sample, String> {
-    agents.run(spec).map_err(|error| match error {
-        NoSample::Failed(error) => format!("{error:#}"),
-        NoSample::Interrupted => panic!("interrupted by nobody"),
-    })
+    agents.run(spec).map_err(|error| format!("{error:#}"))
 }

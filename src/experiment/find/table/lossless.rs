@@ -6,7 +6,7 @@ use super::super::lossless::{Lossless, LosslessQuestion};
 use super::super::names::Names;
 use super::super::{Record, Search, Searched};
 use super::quality::{self, Quality};
-use super::{bounds_so_far, labelled, mark, or_dash, searched};
+use super::{bounds_so_far, grouped, labelled, mark, or_dash, searched};
 use crate::results::command_line::CommandLine;
 use crate::term::table::{Columns, Table};
 use crate::text::duration;
@@ -47,7 +47,7 @@ fn mbits(case: &Searched, search: &Lossless) -> Option<f64> {
 
 /// Returns the interval, or the reason why there is none.
 fn interval(case: &Searched, search: &Lossless) -> String {
-    if !search.is_steady() {
+    if !search.load_search.is_steady() {
         return "not steady".to_owned();
     }
     match search.found().interval {
@@ -118,15 +118,6 @@ fn fastest(
     if !ties.is_empty() {
         let _ = write!(text, "; may be as fast: {}", ties.join(", "));
     }
-    let unknown = cases(record).filter(|(other, of_other)| {
-        of_other.found().load.is_none()
-            && other.next().is_some()
-            && names.own(&other.case) == names.own(&case.case)
-    });
-    let unknown: Vec<String> = unknown.map(|(other, _)| other.case.label()).collect();
-    if !unknown.is_empty() {
-        let _ = write!(text, "; not known yet: {}", unknown.join(", "));
-    }
     if let Some(limit) = record.limit(case) {
         let _ = write!(text, "; limit: {limit}");
     }
@@ -150,64 +141,26 @@ fn ties(
     ties.map(|(other, _)| other.case.label()).collect()
 }
 
-/// Returns the lines that compare the CPU times of cases between two hosts that may be equally fast, at a rate that all
-/// of them bear. Empty: there are none.
-fn by_cpu_time(record: &Record, names: &Names) -> Vec<String> {
-    let found: Vec<_> = cases(record)
-        .filter(|(_, search)| search.found().load.is_some())
-        .collect();
-    let rates = found.iter().filter_map(|(_, search)| search.found().load);
-    let are_tied = |&case: &(&Searched, &Lossless)| {
-        !case.0.case.is_rr() && !ties(names, &found, case).is_empty()
-    };
-    let least = rates.min().filter(|_| record.header().wire.is_some());
-    let Some(least) = least.filter(|_| found.iter().any(are_tied)) else {
-        return Vec::new();
-    };
-    let rate = (least - least / 10).max(1);
-    vec![
-        "CPU times at a rate that all bear:".to_owned(),
-        CommandLine(&record.header().run.command_line).sweep_at(rate),
-    ]
-}
-
 /// Returns the interval or, where it has no end, the lowest rate that lost and the highest that passed.
 fn reach(search: &Lossless) -> (Option<u32>, Option<u32>) {
-    let ((low, high), seen) = (search.found().interval, search.seen());
+    let ((low, high), seen) = (search.found().interval, search.load_search.seen());
     (low.or(seen.lost), high.or(seen.passed))
 }
 
 fn quality_and_next(record: &Record, names: &Names) -> String {
-    let mut grades: Vec<(Quality, Vec<String>)> = Vec::new();
-    for (case, search) in cases(record) {
-        let (quality, name) = (Quality::of(record, case, search), names.name(&case.case));
-        match grades.iter_mut().find(|(of, _)| *of == quality) {
-            Some((_, names)) => names.push(name),
-            None => grades.push((quality, vec![name])),
-        }
-    }
+    let cases = cases(record);
+    let grades = cases.map(|(case, search)| (Quality::of(record, case, search), &case.case));
+    let grades = grouped(grades.map(|(quality, case)| (quality, names.name(case))));
     let mut text = String::new();
-    let all = grades.len() == 1;
-    let graded = grades.iter().map(|(quality, names)| {
-        let of = if all {
-            String::new()
-        } else {
-            format!(" ({})", names.join("; "))
-        };
-        let mut text = quality.name().to_owned() + &of;
+    let graded = grades.iter().map(|(quality, of)| {
         let reasons = quality.reasons();
-        if !reasons.is_empty() {
-            let _ = write!(text, ": {reasons}");
-        }
-        text
+        let gap = if reasons.is_empty() { "" } else { ": " };
+        format!("{}{of}{gap}{reasons}", quality.name())
     });
     labelled(&mut text, "quality", graded);
     // The command that resumes an interrupted search follows, and is its only next step.
     if !record.is_interrupted() {
         let mut fixes = quality::next(record, grades.iter().map(|(quality, _)| quality));
-        if fixes.is_empty() {
-            fixes.extend(by_cpu_time(record, names));
-        }
         fixes.extend(over_a_cable(record));
         labelled(&mut text, "next", fixes);
     }
@@ -245,36 +198,20 @@ pub(super) fn so_far(search: &Lossless) -> String {
     })
 }
 
-/// Returns a note on each case without an upper bound, and one on the cases whose capacity or limiting CPU was not the
-/// same in all trials.
+/// Returns a note on the cases whose capacity or limiting CPU was not the same in all trials. Empty: there are none.
 pub(super) fn notes(record: &Record) -> String {
     let names = record.names();
-    let mut notes = String::new();
-    for (case, search) in cases(record).filter(|(case, _)| case.next().is_none()) {
-        let (name, found) = (names.name(&case.case), search.found());
-        match found.interval {
-            (Some(low), None) => {
-                let low = thousands(Some(low), search);
-                let _ = writeln!(notes, "\n{name}: at least {low} k/s, no upper bound yet");
-            }
-            (None, Some(high)) => {
-                let high = thousands(Some(high), search);
-                let _ = writeln!(notes, "\n{name}: at most {high} k/s, no lower bound yet");
-            }
-            _ => {}
-        }
-    }
-    notes + &unsteady(record, &names)
-}
-
-fn unsteady(record: &Record, names: &Names) -> String {
-    let cases = cases(record).filter(|(_, search)| !search.is_steady());
+    let cases = cases(record).filter(|(_, search)| !search.load_search.is_steady());
     let cases = cases.map(|(case, search)| {
-        let seen = search.seen();
+        let seen = search.load_search.seen();
         let (lost, passed) = (thousands(seen.lost, search), thousands(seen.passed, search));
         let name = names.name(&case.case);
         let mut text = format!("{name}: {lost} k/s lost, {passed} k/s passed");
-        if let Some(times) = search.cpu_times().filter(|times| !times.are_steady()) {
+        if let Some(times) = search
+            .load_search
+            .cpu_times()
+            .filter(|times| !times.are_steady())
+        {
             let (low, high) = (times.low_ns / 1e3, times.high_ns / 1e3);
             let _ = write!(
                 text,

@@ -105,6 +105,27 @@ fn labelled(text: &mut String, label: &str, lines: impl IntoIterator<Item = impl
     }
 }
 
+/// Groups names by what they have in common, in the order of the first ones: ` (std; mmsg)`, or nothing if it is the same
+/// for all.
+fn grouped<T: PartialEq>(named: impl Iterator<Item = (T, String)>) -> Vec<(T, String)> {
+    let mut groups: Vec<(T, Vec<String>)> = Vec::new();
+    for (common, name) in named {
+        match groups.iter_mut().find(|(of, _)| *of == common) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((common, vec![name])),
+        }
+    }
+    let are_several = groups.len() > 1;
+    let text = |names: Vec<String>| {
+        let text = are_several.then(|| format!(" ({})", names.join("; ")));
+        text.unwrap_or_default()
+    };
+    let groups = groups.into_iter();
+    groups
+        .map(|(common, names)| (common, text(names)))
+        .collect()
+}
+
 /// Returns the value, or a dash if it is unknown.
 fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())

@@ -1,14 +1,13 @@
 //! Grade of the results that a search has found, and the next step.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::super::header::{Header, Question};
 use super::super::load_search::Doubt as TrialDoubt;
 use super::super::lossless::Lossless;
 use super::super::{Record, Searched};
-use super::{labelled, searched};
+use super::{grouped, labelled, searched};
 use crate::is_debug;
 use crate::results::command_line::CommandLine;
 use crate::text::duration;
@@ -21,7 +20,7 @@ const SHORT_RECHECK: Duration = Duration::from_secs(60);
 const PINNED: &str = "search again with a CPU for each end";
 
 /// A reason not to trust the rate of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doubt {
     /// Both ends share this CPU.
     SharedCpu(usize),
@@ -61,7 +60,7 @@ impl Quality {
     /// Grades the rate of a case.
     pub(super) fn of(record: &Record, case: &Searched, search: &Lossless) -> Self {
         let is_finished = case.next().is_none();
-        let (is_steady, is_wide) = (search.is_steady(), is_wide(search));
+        let (is_steady, is_wide) = (search.load_search.is_steady(), is_wide(search));
         let shared = record.shared_cpu(&case.case).map(Doubt::SharedCpu);
         let is_disturbed = case.doubt().map(TrialDoubt::is_disturbance);
         let doubts = [
@@ -102,19 +101,23 @@ impl Quality {
 /// Returns the lines of the next step of searches with these grades, in which a command has a line of its own. Empty:
 /// all are good.
 pub(super) fn next<'q>(record: &Record, grades: impl Iterator<Item = &'q Quality>) -> Vec<String> {
-    let (shared, apart): (Vec<&Quality>, Vec<&Quality>) = grades.partition(|it| it.is_shared());
-    let is_in = |grades: &[&Quality], doubt| grades.iter().any(|it| it.0.contains(&doubt));
-    let is_any = |doubt| is_in(&shared, doubt) || is_in(&apart, doubt);
-    // Ends that share a CPU are reason enough for contradictions and unsteadiness.
-    let of_apart = [Doubt::Contradicted, Doubt::Unsteady];
-    let is_odd = of_apart.into_iter().any(|doubt| is_in(&apart, doubt));
+    let grades: Vec<&Quality> = grades.collect();
+    let is_any = |doubt| grades.iter().any(|it| it.0.contains(&doubt));
+    // Ends that share a CPU are reason enough for contradictions, unsteadiness and wide intervals.
+    let is_apart = |doubt| {
+        grades
+            .iter()
+            .any(|it| !it.is_shared() && it.0.contains(&doubt))
+    };
+    let is_odd = is_apart(Doubt::Contradicted) || is_apart(Doubt::Unsteady);
     let is_disturbed = is_any(Doubt::Disturbed) || is_odd;
-    let (is_wide, is_unfinished) = (is_in(&apart, Doubt::Wide), is_any(Doubt::Unfinished));
+    let (is_wide, is_unfinished) = (is_apart(Doubt::Wide), is_any(Doubt::Unfinished));
     let mut lines = Vec::new();
     if is_any(Doubt::Slowed) {
         lines.push("run a release build on the board itself (cargo build --release)".to_owned());
     }
-    let pin = (!shared.is_empty()).then(|| pin_apart(record));
+    let is_shared = grades.iter().any(|it| it.is_shared());
+    let pin = is_shared.then(|| pin_apart(record));
     let pin = pin.and_then(|pin| pin.map_err(|instead| lines.push(instead)).ok());
     if is_disturbed {
         lines.push("stop what else runs, and mend what this names:".to_owned());
@@ -146,24 +149,15 @@ pub(super) fn next<'q>(record: &Record, grades: impl Iterator<Item = &'q Quality
 /// are none.
 pub(super) fn of_shared_cpus(record: &Record) -> String {
     let names = record.names();
-    let mut shared: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    for case in searched(record) {
-        if let Some(cpu) = record.shared_cpu(&case.case) {
-            shared.entry(cpu).or_default().push(names.name(&case.case));
-        }
-    }
+    let cases = searched(record).map(|case| (record.shared_cpu(&case.case), &case.case));
+    let named = cases.map(|(cpu, case)| (cpu.map(Doubt::SharedCpu), names.name(case)));
+    let doubts = grouped(named).into_iter();
+    let doubts = doubts.filter_map(|(doubt, of)| Some(doubt?.in_words().into_owned() + &of));
+    let doubts: Vec<String> = doubts.collect();
     let mut text = String::new();
-    if shared.is_empty() {
+    if doubts.is_empty() {
         return text;
     }
-    let all = searched(record).count();
-    let doubts = shared.iter().map(|(cpu, names)| {
-        let doubt = Doubt::SharedCpu(*cpu).in_words();
-        match names.len() {
-            count if count == all => doubt.into_owned(),
-            _ => format!("{doubt} ({})", names.join("; ")),
-        }
-    });
     labelled(&mut text, "quality", doubts);
     // The command that resumes an interrupted search follows, and is its only next step.
     if !record.is_interrupted() {

@@ -1,0 +1,430 @@
+//! An agent, seen from the controller: a process on this host, or on another host behind a program such as ssh.
+
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use crate::VERSION;
+use crate::data::Sample;
+use crate::engines::exec;
+use crate::sys::files::Root;
+use crate::sys::interrupt::{Interrupted, StopRequested};
+use crate::trial::controller::carrier::{Carrier, no_agent};
+use crate::trial::controller::spawned;
+use crate::trial::messages::message::{self, Answer, Hello, Request};
+use crate::trial::messages::noise::{NoGreeting, expect_magic};
+use crate::trial::messages::pulse::{LastHeard, Output, Pulse};
+use crate::trial::messages::spec::TrialSpec;
+use crate::trial::readings::remote_facts::RemoteFacts;
+
+/// Error: an agent did not answer within this time.
+#[derive(Debug, thiserror::Error)]
+#[error("no answer within {} s", .0.as_secs())]
+pub struct NoAnswer(Duration);
+
+/// Time after which an agent counts as stuck. No request takes longer on any slow board, apart from the trial itself.
+const LONGEST_ANSWER: Duration = Duration::from_secs(30);
+/// Interval at which a wait for an answer checks for a signal.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Name of the only agent in messages about itself.
+const NAMELESS: &str = "the agent";
+
+/// Connection to an agent. Dropping it closes the streams, which ends the agent and whatever it does.
+pub struct Agent {
+    /// Name in messages. `None`: it is the only agent.
+    name: Option<String>,
+    version: String,
+    /// Stream to the agent. `None` after an error: a late answer would be taken for the answer to the next request.
+    output: Option<Output>,
+    answers: Receiver<anyhow::Result<Vec<u8>>>,
+    /// True once its output has ended.
+    ended: Arc<AtomicBool>,
+    last_heard: LastHeard,
+    /// Heartbeat with an agent on another host.
+    pulse: Option<Pulse>,
+    asked: StopRequested,
+    /// Process of the agent, or of the program that carries its messages. `None`: somebody else has started it.
+    process: Option<Carrier>,
+}
+
+impl Agent {
+    /// Starts `program agent` on this host, which reads sensors below `root`, and if asked has a loopback of its own.
+    ///
+    /// Once `asked` says that this program is to end, no answer of the agent is waited for.
+    ///
+    /// # Errors
+    /// Fails if the agent cannot be started, or speaks another version of the protocol.
+    pub fn start(
+        program: &Path,
+        root: &Root,
+        own_loopback: bool,
+        asked: &StopRequested,
+    ) -> anyhow::Result<Self> {
+        let mut command = spawned::agent_command(program, root, own_loopback);
+        // Ctrl-C goes to all processes of a terminal's group. In its own group, the agent leaves it to this process to
+        // decide about the trial.
+        command.process_group(0);
+        let (process, input, output) = Carrier::start(command)
+            .with_context(|| format!("cannot start {}", program.display()))?;
+        let agent = Self::connect(None, input, output, true, asked);
+        let mut agent = agent.with_context(|| program.display().to_string())?;
+        agent.process = Some(process);
+        Ok(agent)
+    }
+
+    /// Starts an agent on another host by `carrier`, a program such as ssh.
+    ///
+    /// In messages, `name` stands for the host and `shown` for the command. `is_patient`: see [`Agent::connect`].
+    ///
+    /// # Errors
+    /// Fails if `carrier` cannot be started, or no agent of this version answers.
+    pub fn start_remote(
+        name: &str,
+        shown: &str,
+        mut carrier: Command,
+        is_patient: bool,
+        asked: &StopRequested,
+    ) -> anyhow::Result<Self> {
+        carrier.stderr(Stdio::piped());
+        let started = Carrier::start(carrier);
+        let (mut process, input, output) =
+            started.with_context(|| format!("cannot start `{shown}`"))?;
+        match Self::connect(Some(name), input, output, is_patient, asked) {
+            Ok(mut agent) => {
+                agent.process = Some(process);
+                Ok(agent)
+            }
+            Err(error) => {
+                // Unless interrupted, the carrier is given time to say what is wrong, and to end by itself.
+                let status = process.end(error.is::<Interrupted>());
+                Err(if error.is::<NoGreeting>() {
+                    no_agent(&error, shown, status)
+                } else {
+                    error
+                })
+            }
+        }
+    }
+
+    /// Connects to an agent by its standard output (`input`) and its standard input (`output`).
+    ///
+    /// In messages, `name` stands for the agent's host. `None`: it is the only agent, on this host, and may be of
+    /// another version. Without `is_patient`, a heartbeat starts: both ends notice within 3 s if the other one is gone.
+    /// With it, the agent outlives a broken path, and ends with its carrier.
+    ///
+    /// # Errors
+    /// Fails if no agent answers, if it speaks another version of the protocol, or if an agent of another host is of
+    /// another version.
+    pub fn connect(
+        name: Option<&str>,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        is_patient: bool,
+        asked: &StopRequested,
+    ) -> anyhow::Result<Self> {
+        let (send, answers) = mpsc::channel();
+        let last_heard = LastHeard::now();
+        let ended = Arc::new(AtomicBool::new(false));
+        let reader = {
+            let (last_heard, send, ended) = (last_heard.clone(), send.clone(), Arc::clone(&ended));
+            move || {
+                let error = forward(input, &last_heard, &send);
+                ended.store(true, Ordering::Relaxed);
+                // Sending fails if nobody waits for messages any more.
+                let _ = send.send(Err(error));
+            }
+        };
+        // The thread is never joined: it ends when the agent ends.
+        thread::Builder::new()
+            .name(format!("from {}", name.unwrap_or(NAMELESS)))
+            .spawn(reader)
+            .context("cannot start a thread")?;
+        let output = Output::new(output);
+        let mut agent = Self {
+            name: name.map(str::to_owned),
+            version: String::new(),
+            output: Some(output.clone()),
+            answers,
+            ended,
+            last_heard: last_heard.clone(),
+            pulse: None,
+            asked: asked.clone(),
+            process: None,
+        };
+        let hello = Hello {
+            agent_is_remote: !is_patient,
+            ..Hello::own()
+        };
+        let met = agent.meet(&hello);
+        agent.version = met.with_context(|| agent.shown_name().to_owned())?.version;
+        if let Some(name) = name {
+            ensure!(
+                release(&agent.version) == release(VERSION),
+                "{name} has udpbench {}, this is udpbench {VERSION}: install the same on both hosts, or let --deploy do so",
+                agent.version
+            );
+        }
+        if !is_patient {
+            let lost = move || {
+                let _ = send.send(Err(anyhow!("nothing was heard of it for 3 s")));
+            };
+            agent.pulse = Some(Pulse::start(output, last_heard, lost)?);
+        }
+        Ok(agent)
+    }
+
+    fn meet(&mut self, own: &Hello) -> anyhow::Result<Hello> {
+        // What is received says more than an error of sending, which the first request has again.
+        let _ = self.output.as_ref().map(|to| to.write_hello(own));
+        let hello: Hello = self.receive(Duration::ZERO)?;
+        hello.check()?;
+        Ok(hello)
+    }
+
+    fn shown_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(NAMELESS)
+    }
+
+    /// Returns the version of the agent.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Returns whether the connection is closed, so that no request can be sent any more.
+    pub fn is_lost(&self) -> bool {
+        self.output.is_none()
+    }
+
+    /// Returns whether the agent's output has ended, as when its process or its host is gone.
+    pub fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Returns the facts about the agent's host, also about the programs that this process knows as engines.
+    ///
+    /// # Errors
+    /// Fails if the agent is gone.
+    pub fn facts(&mut self) -> anyhow::Result<RemoteFacts> {
+        let programs = exec::all().into_iter();
+        let programs = programs.filter_map(|it| Some((it.name(), it.executable?.to_owned())));
+        self.call(&Request::Facts {
+            programs: programs.collect(),
+        })
+    }
+
+    /// Measures the time of a short request and its answer: the shortest of three.
+    ///
+    /// # Errors
+    /// Fails if the agent is gone.
+    pub fn request_time(&mut self) -> anyhow::Result<Duration> {
+        let mut shortest = Duration::MAX;
+        for _ in 0..3 {
+            let begun = Instant::now();
+            self.call::<Option<i32>>(&Request::HottestMillic)?;
+            shortest = shortest.min(begun.elapsed());
+        }
+        Ok(shortest)
+    }
+
+    /// Has the agent end whatever it does, and restart as a new process, if asked with a loopback of its own.
+    ///
+    /// # Errors
+    /// Fails if the agent is gone.
+    pub fn restart(&mut self, own_loopback: bool) -> anyhow::Result<()> {
+        self.ask(&Request::Restart { own_loopback })?;
+        // Answers to earlier requests are discarded.
+        while !matches!(self.next::<IgnoredAny>(Duration::ZERO)?, Answer::Restarted) {}
+        Ok(())
+    }
+
+    /// Sends a request and waits for the answer.
+    ///
+    /// # Errors
+    /// Fails if the request failed, or if the agent is gone.
+    pub fn call<T: DeserializeOwned>(&mut self, request: &Request) -> anyhow::Result<T> {
+        self.call_for(Duration::ZERO, request)
+    }
+
+    /// Sends a request that takes `length`, and waits for the answer. The heartbeat is suspended for `length`.
+    ///
+    /// # Errors
+    /// Fails if the request failed, or if the agent is gone.
+    pub fn call_for<T: DeserializeOwned>(
+        &mut self,
+        length: Duration,
+        request: &Request,
+    ) -> anyhow::Result<T> {
+        self.ask(request)?;
+        self.suspend_heartbeat(length);
+        self.answer(length)
+    }
+
+    /// Runs a trial whose two ends are both on the agent's host.
+    ///
+    /// # Errors
+    /// Fails if the trial failed, or if the agent is gone.
+    pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
+        let request = Request::Run(Box::new(spec.clone()));
+        self.call_for(spec.runs_for(), &request)
+    }
+
+    /// Suspends the heartbeat in both directions for `length`, but not for longer than 5 s.
+    pub(crate) fn suspend_heartbeat(&self, length: Duration) {
+        self.last_heard.suspend_heartbeat(length);
+    }
+
+    /// Sends a request without waiting for the answer.
+    ///
+    /// # Errors
+    /// Fails if the agent is gone, or if this program was asked to end.
+    pub fn ask(&mut self, request: &Request) -> anyhow::Result<()> {
+        ensure!(!self.asked.to_end(), Interrupted);
+        let name = self.shown_name().to_owned();
+        let output = self.output.as_ref();
+        let output = output.with_context(|| format!("{name}: the connection is closed"))?;
+        if let Err(error) = output.write(request) {
+            // A received message says more than the error of sending.
+            let came = self.receive::<IgnoredAny>(Duration::ZERO).err();
+            (self.output, self.pulse) = (None, None);
+            return Err(came.unwrap_or(error).context(name));
+        }
+        Ok(())
+    }
+
+    /// Returns the answer to the last request, if it has come.
+    ///
+    /// # Errors
+    /// Fails if the request failed, or if the agent is gone.
+    pub fn look_for_answer<T: DeserializeOwned>(&mut self) -> anyhow::Result<Option<T>> {
+        match self.answers.try_recv() {
+            Ok(body) => self.value(message::decode(&body?)?).map(Some),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => bail!("it has ended"),
+        }
+    }
+
+    /// Waits for the answer to the last request, which takes `length`.
+    ///
+    /// # Errors
+    /// Fails if the request failed, or if the agent is gone.
+    pub(crate) fn answer<T: DeserializeOwned>(&mut self, length: Duration) -> anyhow::Result<T> {
+        let answer = self.next(length)?;
+        self.value(answer)
+    }
+
+    /// Waits for the answer to the last request, which takes `length`, for as long as `other` is there.
+    ///
+    /// # Errors
+    /// Fails if the request failed, or if one of the agents is gone.
+    pub(crate) fn answer_beside<T: DeserializeOwned>(
+        &mut self,
+        length: Duration,
+        other: &mut Self,
+    ) -> anyhow::Result<T> {
+        let answer = self.receive_unless(length, || other.ended.load(Ordering::Relaxed));
+        if let Some(answer) = answer.map_err(|error| self.lose(error))? {
+            return self.value(answer);
+        }
+        let error = other.next::<IgnoredAny>(Duration::ZERO).err();
+        Err(error.unwrap_or_else(|| anyhow!("the other end has ended")))
+    }
+
+    fn value<T>(&self, answer: Answer<T>) -> anyhow::Result<T> {
+        match answer {
+            Answer::Done(value) => Ok(value),
+            Answer::Failed(reason) => Err(match &self.name {
+                Some(name) => anyhow!("{name}: {reason}"),
+                None => anyhow!(reason),
+            }),
+            Answer::Blocked(blocked) => Err(blocked.into()),
+            Answer::Restarted => bail!("{} has restarted", self.shown_name()),
+        }
+    }
+
+    fn next<T: DeserializeOwned>(&mut self, length: Duration) -> anyhow::Result<Answer<T>> {
+        let answer = self.receive(length);
+        answer.map_err(|error| self.lose(error))
+    }
+
+    /// Closes the connection, since an answer that comes late would be taken for that to the next request.
+    fn lose(&mut self, error: anyhow::Error) -> anyhow::Error {
+        (self.output, self.pulse) = (None, None);
+        error.context(self.shown_name().to_owned())
+    }
+
+    fn receive<T: DeserializeOwned>(&mut self, length: Duration) -> anyhow::Result<T> {
+        let received = self.receive_unless(length, || false)?;
+        received.context("it has ended")
+    }
+
+    /// Waits for a message. Returns `None` once `is_over` returns true.
+    fn receive_unless<T: DeserializeOwned>(
+        &mut self,
+        length: Duration,
+        is_over: impl Fn() -> bool,
+    ) -> anyhow::Result<Option<T>> {
+        let since = Instant::now();
+        let longest = LONGEST_ANSWER.saturating_add(length);
+        loop {
+            match self.answers.recv_timeout(LOOK) {
+                Ok(body) => return message::decode(&body?).map(Some),
+                Err(RecvTimeoutError::Disconnected) => bail!("it has ended"),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            ensure!(!self.asked.to_end(), Interrupted);
+            if is_over() {
+                return Ok(None);
+            }
+            ensure!(since.elapsed() < longest, NoAnswer(longest));
+        }
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let is_lost = self.is_lost();
+        // Closes the agent's input.
+        (self.output, self.pulse) = (None, None);
+        if let Some(process) = &mut self.process {
+            // An agent that does not answer is killed: ssh, for example, would go on waiting for a host that is gone.
+            process.end(is_lost);
+        }
+    }
+}
+
+/// Forwards every message to `send`. Returns the reason why no more will come.
+fn forward(
+    mut input: impl Read,
+    last_heard: &LastHeard,
+    send: &Sender<anyhow::Result<Vec<u8>>>,
+) -> anyhow::Error {
+    if let Err(error) = expect_magic(&mut input) {
+        return error;
+    }
+    loop {
+        match message::read_body(&mut input, || last_heard.note()) {
+            Ok(Some(body)) => {
+                if send.send(Ok(body)).is_err() {
+                    return anyhow!("nobody waits for it");
+                }
+            }
+            Ok(None) => return anyhow!("it has ended"),
+            Err(error) => return error,
+        }
+    }
+}
+
+/// Returns a version without the part that says how it was built.
+fn release(version: &str) -> &str {
+    version.split('-').next().unwrap_or_default()
+}

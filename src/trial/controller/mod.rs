@@ -1,0 +1,9 @@
+//! The controller's side of a trial: the agents, what they are asked for, and the sample of their results.
+
+pub(crate) mod across;
+pub mod agent;
+pub mod agents;
+pub(crate) mod carrier;
+pub(crate) mod merged;
+pub mod power_command;
+pub mod spawned;

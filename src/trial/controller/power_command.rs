@@ -1,0 +1,287 @@
+//! `--power-command`: a program that prints the watts of an external meter, a line at a time.
+
+use std::io::{BufRead, BufReader, Read};
+use std::ops::RangeInclusive;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use crate::error::UsageError;
+use crate::plan::{Meter, Settings};
+use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::power::{IdlePower, to_uw};
+use crate::text::digits::counted;
+use crate::trial::end::running_end::unix_ms;
+
+const FLAG: &str = "--power-command";
+/// Readings that show how often the command prints.
+const FIRST_READINGS: usize = 4;
+/// Mean time between two readings: two a second at least, with a tolerance.
+const USABLE: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_millis(550);
+/// Time for the first readings.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Time that the command has to end by itself.
+const TIME_TO_END: Duration = Duration::from_millis(500);
+/// Longest line, in bytes, with its end.
+const LONGEST_LINE: u64 = 256;
+/// Most lines in a second.
+const MOST_LINES: u32 = 1000;
+/// Poll interval while something is waited for.
+const LOOK: Duration = Duration::from_millis(10);
+/// Intervals that a window needs: the first reading in it may be of the time before.
+const INTERVALS_PER_WINDOW: u32 = 3;
+
+/// A running command. Dropping it ends its process group.
+#[derive(Debug)]
+pub struct PowerCommand {
+    process: Child,
+    output: Arc<Mutex<Output>>,
+    interval: Duration,
+}
+
+/// Output of the command.
+#[derive(Debug, Default)]
+struct Output {
+    /// Time of arrival in milliseconds since 1970-01-01 UTC, and microwatts.
+    readings: Vec<(u64, u64)>,
+    /// The time after which nothing more is read, and why, once that is so.
+    ended: Option<(u64, String)>,
+}
+
+impl Output {
+    /// Adds a reading, and forgets the oldest ones before they fill the memory.
+    fn add(&mut self, at: u64, uw: u64) {
+        const MOST: usize = 1 << 20;
+        if self.readings.len() == MOST {
+            self.readings.drain(..MOST / 2);
+        }
+        self.readings.push((at, uw));
+    }
+}
+
+impl PowerCommand {
+    const FIX: &str = "have it print watts until it is killed, a short line each such as 3.14, no more than 1000 a \
+                       second";
+
+    /// Starts the command of these settings, if they have one.
+    ///
+    /// # Errors
+    /// Fails as [`PowerCommand::start`] does.
+    pub fn of(settings: &Settings, interrupt: &Interrupt) -> anyhow::Result<Option<Self>> {
+        let Some(Meter::Command(command)) = &settings.meter else {
+            return Ok(None);
+        };
+        Self::start(command, settings.window, interrupt).map(Some)
+    }
+
+    /// Starts a command for a shell, and waits for its first readings. `window` is the shortest one that it has to
+    /// meter.
+    ///
+    /// # Errors
+    /// Fails if the command prints no watts or ends, if it prints too seldom, or if this program is asked to end.
+    fn start(command: &str, window: Duration, interrupt: &Interrupt) -> anyhow::Result<Self> {
+        let refused = |problem: String| UsageError::flag(FLAG, command, problem);
+        let mut process = Command::new("sh")
+            .args(["-c", command])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            // Ctrl-C is for this program, which then ends the group.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| refused(format!("no shell can be started: {error}")))?;
+        let output = Arc::new(Mutex::new(Output::default()));
+        let lines = process.stdout.take();
+        let mut started = Self {
+            process,
+            output: Arc::clone(&output),
+            interval: Duration::ZERO,
+        };
+        let reader = thread::Builder::new().name("power".to_owned());
+        // The thread ends with the command.
+        reader.spawn(move || lines.map(|lines| collect(lines, &output)))?;
+        started.interval = started.first_interval(interrupt)?.map_err(refused)?;
+        let least = started.interval * INTERVALS_PER_WINDOW;
+        if window < least {
+            let problem = format!(
+                "it prints every {} ms, so a window needs {} ms and not {}: use a longer --duration or fewer --rounds",
+                started.interval.as_millis(),
+                least.as_millis(),
+                window.as_millis()
+            );
+            return Err(refused(problem).into());
+        }
+        Ok(started)
+    }
+
+    /// Waits for the first readings and returns the mean time between them, or the reason why the command cannot be
+    /// used.
+    fn first_interval(
+        &self,
+        interrupt: &Interrupt,
+    ) -> Result<Result<Duration, String>, Interrupted> {
+        let since = Instant::now();
+        loop {
+            let readings = self.output().readings.clone();
+            if let Some((_, why)) = self.output().ended.clone() {
+                return Ok(Err(format!("{why}: {}", Self::FIX)));
+            }
+            let is_over = since.elapsed() > PATIENCE;
+            if is_over || readings.len() >= FIRST_READINGS {
+                let mean = mean_interval(&readings);
+                let seldom = || {
+                    format!(
+                        "it printed {} in {:.1} s: have it print twice a second at least, each line at once (stdbuf -oL)",
+                        counted(readings.len(), "line"),
+                        since.elapsed().as_secs_f64()
+                    )
+                };
+                return Ok(mean.filter(|it| USABLE.contains(it)).ok_or_else(seldom));
+            }
+            interrupt.sleep(LOOK)?;
+        }
+    }
+
+    fn output(&self) -> std::sync::MutexGuard<'_, Output> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the mean power in a window, in microwatts, by the readings that arrived in it. The time of the window's
+    /// opening is in milliseconds since 1970-01-01 UTC. `None`: there are none, or the command ended in the window.
+    pub fn mean_uw(&self, opened_unix_ms: u64, window: Duration) -> Option<u64> {
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let (from, to) = (
+            // The first reading may be a mean over the time before the window.
+            opened_unix_ms.saturating_add(ms(self.interval)),
+            opened_unix_ms.saturating_add(ms(window)),
+        );
+        let output = self.output();
+        let is_whole = output.ended.as_ref().is_none_or(|(at, _)| *at > to);
+        mean(&output.readings, from, to).filter(|_| is_whole)
+    }
+
+    /// Measures the idle power for `length` in all, or longer if the meter is slow.
+    ///
+    /// # Errors
+    /// Fails if this program is asked to end.
+    pub fn idle(
+        &self,
+        length: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Option<IdlePower>, Interrupted> {
+        // Two readings in each part.
+        let slice = (length / IdlePower::SLICES).max(2 * self.interval);
+        let mut slices = Vec::new();
+        for _ in 0..IdlePower::SLICES {
+            let from = unix_ms(SystemTime::now());
+            interrupt.sleep(slice)?;
+            slices.extend(mean(
+                &self.output().readings,
+                from,
+                unix_ms(SystemTime::now()),
+            ));
+        }
+        Ok(IdlePower::of(&slices))
+    }
+
+    /// Returns why no more watts come, once there is a reason, and the fix.
+    pub fn ended(&self) -> Option<String> {
+        let (_, why) = self.output().ended.clone()?;
+        Some(format!("{FLAG}: {why}: {}", Self::FIX))
+    }
+}
+
+impl Drop for PowerCommand {
+    fn drop(&mut self) {
+        // The group was made for the command alone; it is the leader until it is waited for.
+        let Ok(group) = i32::try_from(self.process.id()).map(Pid::from_raw) else {
+            return;
+        };
+        let _ = killpg(group, Signal::SIGTERM);
+        let end = Instant::now() + TIME_TO_END;
+        while matches!(self.process.try_wait(), Ok(None)) {
+            if Instant::now() > end {
+                let _ = killpg(group, Signal::SIGKILL);
+                let _ = self.process.wait();
+                return;
+            }
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+/// Returns the mean time between readings. `None`: there are less than two.
+fn mean_interval(readings: &[(u64, u64)]) -> Option<Duration> {
+    let [(first, _), .., (last, _)] = readings else {
+        return None;
+    };
+    let gaps = u32::try_from(readings.len() - 1).ok()?;
+    Some(Duration::from_millis(last.saturating_sub(*first)) / gaps)
+}
+
+/// Returns the mean of the readings that arrived after `from` and until `to`.
+fn mean(readings: &[(u64, u64)], from: u64, to: u64) -> Option<u64> {
+    let within = readings.iter().rev().take_while(|(at, _)| *at > from);
+    let within = within.filter(|(at, _)| *at <= to);
+    let (count, sum) = within.fold((0, 0), |(count, sum), (_, uw)| (count + 1, sum + uw));
+    (count > 0).then(|| sum / count)
+}
+
+/// Reads the lines of the command until it ends, or prints so much that reading it would use a CPU of the bench
+/// threads.
+fn collect(lines: impl Read, output: &Mutex<Output>) {
+    let mut lines = BufReader::new(lines);
+    let mut count = 0;
+    // Start of a second, and lines in it.
+    let (mut second, mut in_second) = (Instant::now(), 0);
+    let ended = loop {
+        let mut line = Vec::new();
+        match lines
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)
+        {
+            Ok(0) | Err(_) => break format!("it ended after {}", counted(count, "line")),
+            Ok(_) => {}
+        }
+        if line.len() as u64 == LONGEST_LINE {
+            break format!("it printed a line of {LONGEST_LINE} B or more");
+        }
+        if second.elapsed() >= Duration::from_secs(1) {
+            (second, in_second) = (Instant::now(), 0);
+        }
+        (count, in_second) = (count + 1, in_second + 1);
+        if in_second > MOST_LINES {
+            break format!("it printed more than {MOST_LINES} lines in a second");
+        }
+        let text = String::from_utf8_lossy(&line);
+        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+        match microwatts(&text) {
+            Some(uw) => output.add(unix_ms(SystemTime::now()), uw),
+            // Later, a command may also say something else.
+            None if output.readings.len() < FIRST_READINGS && !text.trim().is_empty() => {
+                break format!(
+                    "it printed {:?}",
+                    text.trim().chars().take(40).collect::<String>()
+                );
+            }
+            None => {}
+        }
+    };
+    let at = unix_ms(SystemTime::now());
+    output.lock().unwrap_or_else(PoisonError::into_inner).ended = Some((at, ended));
+}
+
+/// Parses watts, such as `3.14` or `3.14 W`.
+fn microwatts(line: &str) -> Option<u64> {
+    let line = line.trim();
+    let watts: f64 = line.strip_suffix('W').unwrap_or(line).trim().parse().ok()?;
+    to_uw(1e6 * watts).filter(|_| watts < 1e6)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,380 @@
+//! Messages between the controller and an agent: frames of JSON over any pair of streams.
+//!
+//! Each side begins with [`MAGIC`] and a [`Hello`]. Then the controller sends one [`Request`] after the other, and the
+//! agent sends an [`Answer`] to each. A trial on one host is a single request, [`Request::Run`]. A trial between two
+//! hosts consists of these requests, of which `Drain` goes to both ends at once. If no datagram came through, the
+//! controller also asks the end that receives whether a probe has arrived ([`Request::HasProbeArrived`]).
+//!
+//! | | request | answer |
+//! |---|---|---|
+//! | to the end that receives | [`Receive`](Request::Receive) | the addresses that it is bound to |
+//! | to the end that sends | [`Send`](Request::Send) | the flows: which sender reaches which receiver |
+//! | to the end that receives | [`Accept`](Request::Accept) | it takes these flows |
+//! | to the end that sends | [`Ready`](Request::Ready) | its threads are there |
+//! | to the end that receives | [`Go`](Request::Go) | its threads run |
+//! | to the end that sends | [`Go`](Request::Go) | warm-up and window are over: its counts |
+//! | to both | [`Drain`](Request::Drain) | its result: an [`EndResult`](crate::trial::messages::end_result::EndResult) |
+//!
+//! A frame consists of the length of its body in bytes (32 bits, big-endian) and the body. A frame without a body is a
+//! heartbeat.
+
+use std::fmt::Display;
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::VERSION;
+use crate::data::{EngineName, HostAddress};
+use crate::host::tuning::{Setting, Tuning, Wanted};
+use crate::sys::host_id::HostId;
+use crate::term::json;
+use crate::text::duration::ns;
+pub use crate::trial::messages::noise::MAGIC;
+use crate::trial::messages::noise::expect_magic;
+use crate::trial::messages::spec::{Flow, TrialSpec};
+use crate::trial::messages::token::Token;
+use crate::trial::sockets::flows::Blocked;
+
+/// Version of the protocol, increased with each change of the messages.
+pub const PROTOCOL: u32 = 26;
+
+/// Longest body, in bytes. The longest message lists the flows of a case, at most 157 B each: there is room for
+/// 100,000.
+pub const MAX_BYTES: u32 = 1 << 24;
+
+/// Greeting of one side.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hello {
+    /// Version of the protocol: [`PROTOCOL`].
+    pub protocol: u32,
+    /// Version of the program: [`VERSION`]. Engines of another version may behave differently, so comparisons need it.
+    pub version: String,
+    /// Host that this side runs on.
+    pub host: HostId,
+    /// True if the agent is on another host. Both ends then send a heartbeat twice a second. Only the controller's
+    /// greeting says it.
+    pub agent_is_remote: bool,
+}
+
+/// Request of the controller to an agent.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Return the facts about the host.
+    Facts {
+        /// Programs that may be engines there, each with its name.
+        programs: Vec<(EngineName, PathBuf)>,
+    },
+    /// Return the temperature of the hottest CPU sensor, in millidegrees Celsius.
+    HottestMillic,
+    /// Measure the idle power of the host, for this time in nanoseconds, and return it if the host has a meter.
+    IdlePower(#[serde(with = "ns")] Duration),
+    /// Return the memory that a datagram takes up in the receive queue of a loopback socket, for each of these
+    /// payloads, both in bytes.
+    Truesizes(Vec<u32>),
+    /// End whatever goes on, and restart as a new process.
+    Restart {
+        /// True if the new process is to have a loopback of its own, which cuts trains.
+        own_loopback: bool,
+    },
+    /// Return the settings of the host that can be tried, out of these names.
+    ListTunings(Wanted),
+    /// Take the right to change settings of the host, for the lifetime of the agent.
+    Lock,
+    /// Return those of these settings that have other values than before.
+    Differences(Vec<Setting>),
+    /// Change a setting for a trial.
+    Change {
+        /// Setting to change.
+        tuning: Tuning,
+        /// Length of the trial that the setting is changed for.
+        #[serde(rename = "trial_ns", with = "ns")]
+        trial: Duration,
+    },
+    /// Put a setting back, and return why it did not stay changed until now, if it did not.
+    PutBack(Tuning),
+    /// Run a trial whose two ends are both on that host, and return its [`Sample`](crate::data::Sample).
+    Run(Box<TrialSpec>),
+    /// Return the receive rate in each of several slices of time since the threads started.
+    RateOverTime {
+        /// Trial that runs meanwhile.
+        spec: Box<TrialSpec>,
+        /// Number of slices.
+        slices: usize,
+        /// Length of each slice.
+        #[serde(rename = "slice_ns", with = "ns")]
+        slice: Duration,
+    },
+    /// Be the receiving end of a trial.
+    Receive {
+        /// Trial to run.
+        spec: Box<TrialSpec>,
+        /// Token that proves the identity of the other end.
+        token: Token,
+    },
+    /// Be the sending end of a trial.
+    Send {
+        /// Trial to run.
+        spec: Box<TrialSpec>,
+        /// Token that proves the identity of the other end.
+        token: Token,
+        /// Addresses of the receivers.
+        receivers: Vec<SocketAddr>,
+    },
+    /// Take these flows and no others, if the case asks for that.
+    Accept(Vec<Flow>),
+    /// Return whether a probe datagram of this sender has arrived.
+    HasProbeArrived(SocketAddr),
+    /// Return the packets that this host has lost on the way in since the echo started, or since the first request of this
+    /// kind, by place.
+    LossPlaces,
+    /// Have the threads wait for the start.
+    Ready,
+    /// Start the threads.
+    Go,
+    /// Wait until the datagrams of the other end have arrived, and end the trial.
+    Drain {
+        /// Number of these datagrams, if it is known. The wait also ends when nothing arrives any more.
+        expected: u64,
+    },
+    /// Return the longest payload, up to `most` bytes, that arrives in one piece at a receiver.
+    FindLongestPayload {
+        /// Trial whose sockets are used.
+        spec: Box<TrialSpec>,
+        /// Token that proves the identity of the other end.
+        token: Token,
+        /// Address of the receiver.
+        receiver: SocketAddr,
+        /// Payload that is tried first, in bytes.
+        most: u32,
+    },
+    /// Start an echo at this address, for the lifetime of the agent, and return an
+    /// [`EchoEnd`](crate::trial::end::echo_end::EchoEnd).
+    Echo(HostAddress),
+}
+
+impl Request {
+    /// Returns the name of the request for messages to people: that in its frame.
+    pub(crate) fn name(&self) -> String {
+        match serde_json::to_value(self) {
+            Ok(Value::String(name)) => name,
+            Ok(Value::Object(fields)) => fields.into_iter().map(|(name, _)| name).collect(),
+            _ => String::new(),
+        }
+    }
+}
+
+/// Outcome of a request.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer<T> {
+    /// The request was done, with this result.
+    Done(T),
+    /// The request failed, for this reason.
+    Failed(String),
+    /// No datagram came through.
+    Blocked(Blocked),
+    /// The process has restarted.
+    Restarted,
+}
+
+impl Hello {
+    /// Returns the greeting of this process.
+    pub fn own() -> Self {
+        Self {
+            protocol: PROTOCOL,
+            version: VERSION.to_owned(),
+            host: HostId::read(),
+            agent_is_remote: false,
+        }
+    }
+
+    /// Checks that the other side speaks the same protocol, whatever its version is.
+    ///
+    /// # Errors
+    /// Fails if it speaks another one; the error names both versions and the fix.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let Self {
+            protocol, version, ..
+        } = self;
+        ensure!(
+            *protocol == PROTOCOL,
+            "it is udpbench {version} (protocol {protocol}), this is udpbench {VERSION} (protocol \
+             {PROTOCOL}): install the same version on both sides (between hosts, --deploy does so)"
+        );
+        Ok(())
+    }
+}
+
+/// Sends a greeting.
+///
+/// # Errors
+/// Fails if the greeting cannot be written.
+pub fn write_hello(output: &mut impl Write, hello: &Hello) -> anyhow::Result<()> {
+    output.write_all(&MAGIC).context("cannot send a message")?;
+    write(output, hello)
+}
+
+/// Waits for the greeting of the other side.
+///
+/// # Errors
+/// Fails if something else arrives, or nothing.
+pub fn read_hello(input: &mut impl Read) -> anyhow::Result<Hello> {
+    expect_magic(input)?;
+    read(input)?.context("it ended before it said its version")
+}
+
+/// Sends one message.
+///
+/// # Errors
+/// Fails if the message is too long or cannot be written.
+pub fn write(output: &mut impl Write, message: &impl Serialize) -> anyhow::Result<()> {
+    let body = serde_json::to_vec(message).context("cannot make a message")?;
+    let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
+    ensure!(length <= MAX_BYTES, too_long(body.len()));
+    let mut frame = length.to_be_bytes().to_vec();
+    frame.extend(body);
+    let sent = output.write_all(&frame).and_then(|()| output.flush());
+    sent.context("cannot send a message")
+}
+
+/// Sends a heartbeat: a frame without a body.
+pub(crate) fn write_beat(output: &mut impl Write) -> io::Result<()> {
+    output.write_all(&0_u32.to_be_bytes())?;
+    output.flush()
+}
+
+/// Receives one message. `None`: the other side has ended.
+///
+/// # Errors
+/// Fails if the message is cut off, too long, or of an unexpected kind.
+pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> anyhow::Result<Option<T>> {
+    read_body(input, || ())?
+        .map(|body| decode(&body))
+        .transpose()
+}
+
+/// Receives the body of one message. Calls `heard` for each frame, including heartbeats.
+pub(crate) fn read_body(
+    input: &mut impl Read,
+    heard: impl Fn(),
+) -> anyhow::Result<Option<Vec<u8>>> {
+    loop {
+        let body = read_frame(input)?;
+        heard();
+        // Only heartbeats are empty.
+        if body.as_ref().is_none_or(|body| !body.is_empty()) {
+            return Ok(body);
+        }
+    }
+}
+
+fn read_frame(input: &mut impl Read) -> anyhow::Result<Option<Vec<u8>>> {
+    let mut length = Vec::with_capacity(size_of::<u32>());
+    read_up_to(input, size_of::<u32>(), &mut length)?;
+    if length.is_empty() {
+        return Ok(None);
+    }
+    let Ok(length) = length.try_into().map(u32::from_be_bytes) else {
+        bail!("a message was cut off within its length");
+    };
+    // Checked before memory is allocated.
+    ensure!(length <= MAX_BYTES, too_long(length));
+    let length = length as usize;
+    let mut body = Vec::new();
+    read_up_to(input, length, &mut body)?;
+    ensure!(
+        body.len() == length,
+        "a message was cut off after {} of {length} B",
+        body.len()
+    );
+    Ok(Some(body))
+}
+
+fn read_up_to(input: &mut impl Read, bytes: usize, into: &mut Vec<u8>) -> anyhow::Result<()> {
+    let ended: io::Result<usize> = input.by_ref().take(bytes as u64).read_to_end(into);
+    ended.map(drop).context("cannot read a message")
+}
+
+pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> anyhow::Result<T> {
+    json::parse(body).context("a message is not what was expected")
+}
+
+fn too_long(bytes: impl Display) -> String {
+    format!("a message of {bytes} B is longer than {MAX_BYTES} B")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(read: anyhow::Result<impl Sized>) -> String {
+        match read {
+            Ok(_) => panic!("it is refused"),
+            Err(error) => format!("{error:#}"),
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let mut pipe = Vec::new();
+        write(&mut pipe, &Request::Drain { expected: 7 }).expect("into memory");
+        write(&mut pipe, &Answer::Done(())).expect("into memory");
+        let mut pipe = &pipe[..];
+        let request = read::<Request>(&mut pipe).expect("a frame");
+        assert!(matches!(request, Some(Request::Drain { expected: 7 })));
+        let answer = read::<Answer<()>>(&mut pipe).expect("a frame");
+        assert!(matches!(answer, Some(Answer::Done(()))));
+        assert!(read::<Request>(&mut pipe).expect("the end").is_none());
+    }
+
+    #[test]
+    fn a_frame_that_is_cut_off_says_where() {
+        let mut whole = Vec::new();
+        write(&mut whole, &Request::Ready).expect("into memory");
+        assert_eq!(whole.len(), 4 + 7);
+        assert_eq!(
+            error(read::<Request>(&mut &whole[..3])),
+            "a message was cut off within its length"
+        );
+        assert_eq!(
+            error(read::<Request>(&mut &whole[..9])),
+            "a message was cut off after 5 of 7 B"
+        );
+    }
+
+    #[test]
+    fn a_frame_that_is_too_long_is_refused_by_its_length() {
+        // No body follows: the length alone has to be refused.
+        let length = (MAX_BYTES + 1).to_be_bytes();
+        let expected = "a message of 16777217 B is longer than 16777216 B";
+        assert_eq!(error(read::<Request>(&mut &length[..])), expected);
+        let text = "x".repeat(MAX_BYTES as usize - 1);
+        let mut pipe = Vec::new();
+        assert_eq!(error(write(&mut pipe, &text)), expected);
+        assert!(pipe.is_empty());
+    }
+
+    #[test]
+    fn another_protocol_is_refused_with_both_versions_and_the_fix() {
+        let newer = Hello {
+            version: "9.9.9".to_owned(),
+            ..Hello::own()
+        };
+        newer.check().expect("it speaks the same");
+        let other = Hello {
+            protocol: PROTOCOL + 1,
+            ..newer
+        };
+        let said = error(other.check());
+        let who = format!("it is udpbench 9.9.9 (protocol {}), this is", PROTOCOL + 1);
+        assert!(said.starts_with(&who), "{said}");
+        assert!(said.contains(VERSION) && said.contains("install the same version"));
+    }
+}

@@ -1,0 +1,137 @@
+//! The heartbeat between the two ends of a stream: both ends send it twice a second, and an end that stays silent is
+//! gone.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use serde::Serialize;
+
+use crate::trial::messages::message;
+
+/// Interval of the heartbeat.
+const BEAT: Duration = Duration::from_millis(500);
+/// Silence after which an end counts as gone: its host, the cable, or the program that carries the stream.
+const SILENCE: Duration = Duration::from_millis(2500);
+/// Longest suspension of the heartbeat.
+///
+/// The heartbeat is suspended while datagrams flow: it would wait behind them. An end that is gone has to be noticed
+/// nevertheless.
+const LONGEST_SUSPENSION: Duration = Duration::from_secs(5);
+
+/// Stream for messages, shared by several threads.
+#[derive(Clone)]
+pub(crate) struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
+
+impl Output {
+    pub(crate) fn new(to: impl Write + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(Box::new(to))))
+    }
+
+    /// Runs `write` while no other thread writes.
+    pub(crate) fn with<T>(&self, write: impl FnOnce(&mut Box<dyn Write + Send>) -> T) -> T {
+        write(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn write_hello(&self, hello: &message::Hello) -> anyhow::Result<()> {
+        self.with(|mut to| message::write_hello(&mut to, hello))
+    }
+
+    pub(crate) fn write(&self, message: &impl Serialize) -> anyhow::Result<()> {
+        self.with(|mut to| message::write(&mut to, message))
+    }
+
+    /// Sends a heartbeat, unless another thread is writing.
+    fn beat(&self) -> io::Result<()> {
+        match self.0.try_lock() {
+            Ok(mut to) => message::write_beat(&mut *to),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Time at which something was heard last, or the end of a suspension of the heartbeat.
+#[derive(Clone)]
+pub(crate) struct LastHeard {
+    since: Instant,
+    at_ms: Arc<AtomicU64>,
+}
+
+impl LastHeard {
+    pub(crate) fn now() -> Self {
+        Self {
+            since: Instant::now(),
+            at_ms: Arc::default(),
+        }
+    }
+
+    /// Notes that something was heard.
+    pub(crate) fn note(&self) {
+        self.note_at(self.since.elapsed());
+    }
+
+    fn note_at(&self, at: Duration) {
+        let ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
+        // A message that was already on its way does not end a suspension.
+        self.at_ms.fetch_max(ms, Ordering::Relaxed);
+    }
+
+    /// Suspends the heartbeat in both directions for `length`, up to the end of a window, but not for longer than
+    /// [`LONGEST_SUSPENSION`].
+    pub(crate) fn suspend_heartbeat(&self, length: Duration) {
+        self.note_at(self.since.elapsed() + length.min(LONGEST_SUSPENSION));
+    }
+
+    fn at(&self) -> Duration {
+        Duration::from_millis(self.at_ms.load(Ordering::Relaxed))
+    }
+
+    fn is_suspended(&self) -> bool {
+        self.at() > self.since.elapsed()
+    }
+
+    fn is_silent(&self) -> bool {
+        self.since.elapsed().saturating_sub(self.at()) > SILENCE
+    }
+}
+
+/// A thread that sends heartbeats until this is dropped.
+pub(crate) struct Pulse {
+    _end: Sender<()>,
+}
+
+impl Pulse {
+    /// Starts the thread. It calls `lost` once nothing was heard for [`SILENCE`].
+    ///
+    /// # Errors
+    /// Fails if the thread cannot be started.
+    pub(crate) fn start(
+        output: Output,
+        last_heard: LastHeard,
+        lost: impl FnOnce() + Send + 'static,
+    ) -> anyhow::Result<Self> {
+        let (end, ended) = mpsc::channel::<()>();
+        last_heard.note();
+        let beats = move || {
+            while ended.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
+                if last_heard.is_silent() {
+                    lost();
+                    return;
+                }
+                if !last_heard.is_suspended() {
+                    // The thread that reads notices a broken stream.
+                    let _ = output.beat();
+                }
+            }
+        };
+        thread::Builder::new()
+            .name("pulse".to_owned())
+            .spawn(beats)
+            .context("cannot start a thread")?;
+        Ok(Self { _end: end })
+    }
+}

@@ -1,0 +1,212 @@
+//! The two ends of connections: TCP over loopback, or pairs of Unix sockets. Each flow has its own connection.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::iter;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::OwnedFd;
+
+use anyhow::Context;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::data::{Case, Ip, Transport};
+use crate::engine::{ConnectionProbe, QueueProbe};
+use crate::engines::Engines;
+use crate::sys::buffers;
+use crate::trial::messages::spec::Flow;
+use crate::trial::readings::queue_probes::QueueProbes;
+use crate::trial::sockets::bind;
+use crate::trial::sockets::udp_sockets::UdpSockets;
+use crate::trial::sockets::{Buffers, EndSockets};
+
+/// Connections that may wait to be accepted: the most that the kernel allows (`net.core.somaxconn`, 4096 since Linux
+/// 5.4).
+const BACKLOG: i32 = 4096;
+
+pub(crate) struct Connections {
+    case: Case,
+    transport: Transport,
+    /// Socket that accepts TCP connections.
+    listener: Option<Socket>,
+    /// Receiving ends, by the address that identifies the sending end.
+    remote: BTreeMap<SocketAddr, Socket>,
+    receivers: Vec<Socket>,
+    senders: BTreeMap<SocketAddr, Socket>,
+}
+
+impl Connections {
+    pub(crate) fn of(case: Case, transport: Transport) -> Self {
+        Self {
+            case,
+            transport,
+            listener: None,
+            remote: BTreeMap::new(),
+            receivers: Vec::new(),
+            senders: BTreeMap::new(),
+        }
+    }
+
+    fn tcp(&self) -> io::Result<Socket> {
+        let domain = match self.case.ip {
+            Ip::V4 => Domain::IPV4,
+            Ip::V6 => Domain::IPV6,
+        };
+        Socket::new(domain, Type::STREAM, Some(Protocol::TCP))
+    }
+
+    /// Sets the receive buffer of a socket that is not connected yet: TCP negotiates its window when it connects.
+    fn prepare_to_receive(&self, socket: &Socket) -> io::Result<()> {
+        match self.case.requested_rcvbuf() {
+            Some(rcvbuf) => buffers::set_receive(socket, rcvbuf.bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// Turns Nagle's algorithm off if a thread waits for each message.
+    fn hurry(&self, socket: &Socket) -> io::Result<()> {
+        if self.case.is_rr() || self.case.threads.is_alone() {
+            socket.set_tcp_nodelay(true)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn connect(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
+        let socket = self.tcp()?;
+        bind::prepare_to_send(&socket, &self.case)?;
+        if self.case.receives_at_both_ends() {
+            self.prepare_to_receive(&socket)?;
+        }
+        socket.connect(&peer.into())?;
+        self.hurry(&socket)?;
+        let source = socket.local_addr()?.as_socket();
+        let source = source.context("a connection has an address")?;
+        self.senders.insert(source, socket);
+        Ok(source)
+    }
+
+    fn make_pair(&mut self) -> anyhow::Result<SocketAddr> {
+        let kind = if self.transport.keeps_messages() {
+            Type::DGRAM
+        } else {
+            Type::STREAM
+        };
+        let (local, remote) = Socket::pair(Domain::UNIX, kind, None)?;
+        bind::prepare_to_send(&local, &self.case)?;
+        if self.case.receives_at_both_ends() {
+            bind::prepare_to_send(&remote, &self.case)?;
+        }
+        let source = nth(self.senders.len() + 1);
+        self.senders.insert(source, local);
+        self.remote.insert(source, remote);
+        Ok(source)
+    }
+
+    /// Accepts the connections of these flows, in the order in which they arrive.
+    fn accept(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
+        let listener = self.listener.take().context("no receiver is bound")?;
+        for _ in flows {
+            let (socket, from) = listener.accept().context("cannot accept a connection")?;
+            self.hurry(&socket).context("cannot set TCP_NODELAY")?;
+            if self.case.receives_at_both_ends() {
+                bind::prepare_to_send(&socket, &self.case)
+                    .context("cannot prepare a receiver to send")?;
+            }
+            let from = from.as_socket().context("a connection has an address")?;
+            self.remote.insert(from, socket);
+        }
+        Ok(())
+    }
+}
+
+/// Returns a placeholder for the address of the n-th Unix socket of a case, which has no address.
+fn nth(n: usize) -> SocketAddr {
+    (Ipv4Addr::UNSPECIFIED, u16::try_from(n).unwrap_or(u16::MAX)).into()
+}
+
+impl EndSockets for Connections {
+    fn bind(&mut self) -> anyhow::Result<Vec<SocketAddr>> {
+        let count = self.case.receiver_sockets();
+        if self.transport.is_unix() {
+            return Ok(vec![nth(0); count]);
+        }
+        let address = bind::receivers_address(&self.case)?;
+        let listen = || {
+            let listener = self.tcp()?;
+            self.prepare_to_receive(&listener)?;
+            listener.bind(&SocketAddr::new(address, 0).into())?;
+            listener.listen(BACKLOG)?;
+            io::Result::Ok(listener)
+        };
+        let listener = listen().context("cannot listen for connections")?;
+        let address = listener.local_addr()?.as_socket();
+        self.listener = Some(listener);
+        Ok(vec![
+            address.context("a bound socket has an address")?;
+            count
+        ])
+    }
+
+    fn open_sender(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
+        if self.transport.is_unix() {
+            self.make_pair()
+                .context("cannot make a pair of Unix sockets")
+        } else {
+            let connected = self.connect(peer);
+            connected.with_context(|| format!("cannot connect to {peer}"))
+        }
+    }
+
+    fn probes(&mut self) -> Option<&mut UdpSockets> {
+        None
+    }
+
+    fn assign_flows(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
+        if !self.transport.is_unix() {
+            self.accept(flows)?;
+        }
+        for flow in flows {
+            let remote = self.remote.remove(&flow.source).with_context(|| {
+                format!(
+                    "no connection came from {}: are both ends here?",
+                    flow.source
+                )
+            })?;
+            self.receivers.push(remote);
+        }
+        Ok(())
+    }
+
+    fn queue_probes(&self, (_, receiver): Engines) -> anyhow::Result<QueueProbes> {
+        let carrier = receiver.carrier(self.transport);
+        let payload_bytes = self.case.payload.bytes();
+        let probe = |socket: &Socket, is_from_client| -> io::Result<Box<dyn QueueProbe>> {
+            let bytes = carrier.and_then(|it| (it.bytes_of)(payload_bytes, is_from_client));
+            Ok(Box::new(ConnectionProbe::new(
+                socket,
+                bytes.map(|it| it as u64),
+            )?))
+        };
+        let receivers = self.receivers.iter().map(|socket| probe(socket, true));
+        let senders = self.senders.values().map(|socket| probe(socket, false));
+        QueueProbes::new(receivers.chain(senders), iter::empty())
+    }
+
+    fn buffers(&self) -> anyhow::Result<Buffers> {
+        Buffers::of(
+            &self.case,
+            self.receivers.first(),
+            self.senders.values().next(),
+        )
+    }
+
+    fn take_receivers(&mut self) -> Vec<OwnedFd> {
+        let receivers = std::mem::take(&mut self.receivers).into_iter();
+        receivers.map(OwnedFd::from).collect()
+    }
+
+    fn take_sender(&mut self, source: SocketAddr) -> anyhow::Result<OwnedFd> {
+        let sender = self.senders.remove(&source).map(OwnedFd::from);
+        sender.with_context(|| format!("no sender has the address {source}"))
+    }
+}

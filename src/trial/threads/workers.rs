@@ -1,0 +1,111 @@
+//! The worker threads of `--tokio-workers`, which run bench threads of both sides as tasks.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::Context;
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::{Pid, gettid};
+
+use crate::data::{Case, Sched};
+use crate::engine::{Meter, Pool, PoolArgs, Remark};
+use crate::engines::{Engines, Entry};
+use crate::host::placement::Placement;
+use crate::trial::messages::spec::EndRole;
+use crate::trial::threads::bench_thread;
+
+/// Workers that have started.
+pub(crate) struct Workers {
+    /// Runtime that the workers run.
+    pub(crate) pool: Pool,
+    /// Meters of the workers, each with a thread ID.
+    pub(crate) meters: Vec<Arc<Meter>>,
+    /// Remark about the workers for the row.
+    pub(crate) remark: Remark,
+}
+
+/// Time that a worker has to start.
+const START_TIME: Duration = Duration::from_secs(10);
+
+/// Starts the workers that `case` asks for, if any.
+///
+/// Each worker may run on all the CPUs that its tasks would have as bench threads, since the runtime moves tasks from
+/// worker to worker. With one CPU for each worker, no task would have a CPU of its own, and with fewer workers than
+/// CPUs, some CPUs would be left out.
+///
+/// # Errors
+/// Fails if the engine cannot start the workers.
+pub(crate) fn start(
+    case: &Case,
+    (sender, receiver): Engines,
+    part: EndRole,
+    placement: &Placement,
+) -> anyhow::Result<Option<Workers>> {
+    let sides = [(sender, part.sends()), (receiver, part.receives())];
+    let mut local = sides.into_iter().filter(|(_, runs_here)| *runs_here);
+    let served = local.find(|(entry, _)| entry.runs_on_workers(case));
+    let served = served.map(|(entry, _)| entry);
+    let Some((count, entry)) = case.tokio_workers.zip(served) else {
+        return Ok(None);
+    };
+    let meters: Vec<Arc<Meter>> = (0..count.count()).map(|_| Arc::default()).collect();
+    let (arrive, arrivals) = mpsc::channel();
+    let cpus = cpus(case, (sender, receiver), placement);
+    let class = case.sched.map(Sched::class);
+    let at_start = {
+        let (next, meters) = (AtomicUsize::new(0), meters.clone());
+        move || {
+            let Some(meter) = meters.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                return;
+            };
+            let pinned =
+                cpus.is_some_and(|cpus| sched_setaffinity(Pid::from_raw(0), &cpus).is_ok());
+            meter.pinned.store(pinned, Ordering::Relaxed);
+            // The plan has checked that it is permitted.
+            let _ = class.map(|(class, priority)| bench_thread::set_class(class, priority));
+            meter.tid.store(gettid().as_raw(), Ordering::Relaxed);
+            // Sending fails only if the receiver is gone because a worker could not be started.
+            let _ = arrive.send(());
+        }
+    };
+    let brief = PoolArgs {
+        workers: count.count(),
+        at_start: Arc::new(at_start),
+    };
+    let pool = (entry.pool)(brief)
+        .with_context(|| format!("cannot start the {count} workers that {entry} shares"))?;
+    // Workers start one by one, and all of them need a CPU clock when the window opens. If the system refuses a further
+    // thread (EAGAIN), tokio goes on with fewer, without an error.
+    for _ in &meters {
+        let arrived = arrivals.recv_timeout(START_TIME);
+        arrived
+            .context("a worker did not start: the limit of threads may be reached (ulimit -u)")?;
+    }
+    let placed = |meter: &Arc<Meter>| meter.pinned.load(Ordering::Relaxed);
+    let is_astray = cpus.is_some() && !meters.iter().all(placed);
+    Ok(Some(Workers {
+        pool,
+        meters,
+        remark: is_astray.then_some("a worker could not be pinned"),
+    }))
+}
+
+/// Returns the CPUs of the bench threads that workers run as tasks. `None`: they are not pinned.
+fn cpus(case: &Case, (sender, receiver): Engines, placement: &Placement) -> Option<CpuSet> {
+    let run_by_workers = |entry: &Entry, cpus| {
+        if entry.runs_on_workers(case) {
+            cpus
+        } else {
+            &[][..]
+        }
+    };
+    let senders = run_by_workers(sender, &placement.senders[..]);
+    let receivers = run_by_workers(receiver, &placement.receivers[..]);
+    let mut set = CpuSet::new();
+    for cpu in senders.iter().chain(receivers) {
+        set.set((*cpu)?).ok()?;
+    }
+    Some(set)
+}
