@@ -1,6 +1,11 @@
 //! Arranges the help: the headings, the options that `-h` shows, and the options that a command does not show at all.
 
-use clap::{Arg, Command};
+use std::ffi::OsStr;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, Id};
+
+use crate::error::UsageError;
 
 /// Headings of options, in the order of `--help`.
 pub const HEADINGS: [&str; 7] = [
@@ -13,121 +18,134 @@ pub const HEADINGS: [&str; 7] = [
     "Output",
 ];
 
-/// Options that `-h` shows, by command. A command that is not listed shows all.
-const COMMON: [(&str, &str); 16] = [
+/// Options that `-h` leaves out, wherever they are.
+const RARE_OPTIONS: &str = "--sender --receiver --sndbuf --tos --sched --mlock --transport --flows --outstanding \
+    --think-time --arrivals --service --server-model --batch --train --loopback --priority --checksum --cmsg --busy-poll \
+    --tokio-workers --duplex --wait --sharing --spread --until --max-time --warmup --heat --no-reference --verify \
+    --power-command --seed --decimal-comma --columns --samples --accept-changes --warnings --explain --config \
+    --no-config --drop-reasons --agent --binary --exceed --width --recheck";
+
+/// Options that `-h` of the program shows: it also lists the commands.
+const OF_PROGRAM: &str =
+    "--engine --threads --payload --pin --duration --quick --full --on --output";
+
+/// Options that a command has in common with others and that cannot do anything in it, nor in the commands below it:
+/// the command, the options, and what to do instead. The help hides them. Who types one gets the last text; where that
+/// is empty, the option does no harm.
+const WITHOUT: [(&str, &str, &str); 22] = [
     (
-        "",
-        "engine threads payload pin duration quick full on output",
-    ),
-    (
-        "run",
-        "engine workload suite payload rate connection ip on duration rounds full quick threads pin output format \
-         baseline against resume",
-    ),
-    (
-        "latency",
-        "engine payload ip on load duration rounds quick threads pin output baseline against resume",
-    ),
-    (
-        "find lossless",
-        "engine workload payload on goal trial sum max-case-time threads pin output format resume",
-    ),
-    (
-        "find cliff",
-        "engine workload payload on threshold trial max-case-time threads pin output format resume",
-    ),
-    (
-        "find idle",
-        "engine payload on silence threshold max-case-time threads pin output format resume",
-    ),
-    (
-        "find burst",
-        "engine workload payload rcvbuf on pause trial max-case-time threads pin output resume",
-    ),
-    (
-        "find knee",
-        "engine payload on by threshold rounds max-case-time threads pin output format resume",
-    ),
-    (
-        "find tuning",
-        "engine workload payload setting yes rounds threads output resume",
+        "wire",
+        "--on",
+        "wire always measures between this machine and its HOST: leave it out",
     ),
     (
         "wire",
-        "engine workload payload rate direction address rsh deploy duration rounds quick full threads output baseline \
-         against resume",
+        "--config --no-config",
+        "a sweep between two hosts takes no options from a file: type them",
     ),
-    (
-        "watch",
-        "port pid engine workload payload rate connection rcvbuf count for window threads pin",
-    ),
-    (
-        "plan",
-        "engine workload suite payload rate connection ip on duration rounds full quick threads pin details",
-    ),
-    (
-        "ab",
-        "a b before-a before-b on rounds decide by details output resume",
-    ),
-    ("check", "board rcvbuf interface on deploy"),
-    ("boards", "detect new capture on deploy"),
-    ("engines", "on deploy"),
-];
-
-/// Options that a command has in common with others and that cannot do anything in it, nor in the commands below it.
-/// They are hidden.
-const WITHOUT: [(&str, &str); 12] = [
-    ("wire", "on config no-config"),
-    ("wire latency", BEHIND_WIRE),
-    ("wire find", BEHIND_WIRE),
+    ("wire latency", REACH, "write it right behind wire HOST"),
+    ("wire find", REACH, "write it right behind wire HOST"),
     (
         "latency",
-        "workload rate outstanding think-time duplex suite no-reference full",
+        "--workload --rate --outstanding --think-time --duplex",
+        "latency is of requests, finds the rates and asks at once: leave it out, or use udpbench --workload rr",
     ),
-    ("find", "rate duplex"),
-    ("find lossless", "outstanding think-time"),
-    ("find cliff", "arrivals"),
-    ("find idle", "arrivals think-time workload"),
-    ("find burst", "outstanding think-time arrivals"),
+    (
+        "latency",
+        "--suite",
+        "a suite says itself what it measures: leave out latency",
+    ),
+    ("latency", "--no-reference --full", ""),
+    (
+        "find",
+        "--rate --duplex",
+        "a search has rates of its own, or none: leave it out",
+    ),
+    ("find lossless", "--outstanding --think-time", NO_WAITING),
+    ("find cliff", "--arrivals", NO_RATES),
+    ("find idle", "--arrivals", NO_RATES),
+    (
+        "find idle",
+        "--think-time",
+        "the search has think times of its own: use --silence FROM,TO",
+    ),
+    (
+        "find idle",
+        "--workload",
+        "this search is of round trips: leave it out",
+    ),
+    ("find burst", "--outstanding --think-time", NO_WAITING),
+    (
+        "find burst",
+        "--arrivals",
+        "the search has trains of its own: leave it out",
+    ),
     (
         "find knee",
-        "batch train workload arrivals outstanding think-time service server-model",
+        "--batch --train",
+        "the search chooses it: leave it out",
     ),
-    ("find tuning", "arrivals"),
+    (
+        "find knee",
+        "--workload --arrivals --outstanding --think-time --service --server-model",
+        "this search is of floods as fast as they go: leave it out",
+    ),
+    ("find tuning", "--arrivals", NO_RATES),
     (
         "plan",
-        "until max-time seed output format columns samples baseline against resume accept-changes warnings quiet",
+        "--resume",
+        "the plan is in the file; udpbench --resume continues it",
     ),
+    (
+        "plan",
+        "--until --max-time --seed --output --format --columns --samples --baseline --against --accept-changes \
+         --warnings --quiet",
+        "",
+    ),
+    // `wire` alone has them: see `without`.
+    ("", "--direction", FOR_TWO_HOSTS),
+    ("", "--drop-reasons", FOR_TWO_HOSTS),
 ];
+const NO_WAITING: &str = "who sends at a rate does not wait for answers: leave it out";
+const NO_RATES: &str = "this search sends at no rate: leave it out";
+const FOR_TWO_HOSTS: &str = "it is for two hosts: use udpbench wire USER@HOST, or leave it out";
 
-/// Options that are typed behind `wire HOST`, not behind what follows it.
-const BEHIND_WIRE: &str = "rsh agent deploy binary drop-reasons";
+/// Options that say how `wire` reaches its host. They are typed behind `wire HOST`.
+const REACH: &str = "--rsh --agent --deploy --binary --drop-reasons";
 
-/// Options of `wire` alone.
-const OF_WIRE: &str = "direction drop-reasons";
-
-/// Defaults that differ from those of a sweep, by command and option. The first entry counts.
-const DEFAULTS: [(&str, &str, &str); 34] = [
+/// Defaults that differ from those of a sweep, by command and option.
+const DEFAULTS: [(&str, &str, &str); 23] = [
     ("latency", "threads", "2"),
     ("latency", "payload", "26"),
     ("latency", "ip", "v4"),
     ("latency", "connection", "connected"),
-    ("latency", "duration", "2s"),
     ("find cliff", "payload", "16,9000"),
     ("find cliff", "workload", "rr"),
-    ("find cliff", "threshold", "10%"),
     ("find idle", "engine", "std"),
     ("find idle", "threads", "2"),
     ("find idle", "payload", "64"),
-    ("find idle", "threshold", "100%"),
+    ("find idle", "workload", "rr"),
     ("find knee", "engine", "mmsg,gso"),
     ("find knee", "threads", "2"),
     ("find knee", "payload", "1460"),
-    ("find knee", "threshold", "2%"),
+    ("find knee", "workload", "flood"),
     ("find tuning", "engine", "std"),
     ("find tuning", "threads", "2"),
     ("find tuning", "payload", "1460"),
     ("find tuning", "workload", "flood,rr"),
+    ("watch", "engine", "std"),
+    ("watch", "threads", "2"),
+    ("watch", "payload", "1460"),
+    ("watch", "ip", "v4"),
+    ("watch", "connection", "connected"),
+];
+
+/// Texts about defaults that depend on more than the command. The first entry counts.
+const DEFAULT_TEXTS: [(&str, &str, &str); 13] = [
+    ("latency", "duration", "2s"),
+    ("find cliff", "threshold", "10%"),
+    ("find idle", "threshold", "100%"),
+    ("find knee", "threshold", "2%"),
     ("find tuning", "max-case-time", "none"),
     ("find lossless", "engine", "std,mmsg,gso-gro"),
     ("find lossless", "payload", "mostly 1460"),
@@ -140,11 +158,6 @@ const DEFAULTS: [(&str, &str, &str); 34] = [
     ("find", "payload", "mostly 26,1460"),
     ("find", "ip", "v4"),
     ("find", "connection", "connected"),
-    ("watch", "engine", "std"),
-    ("watch", "threads", "2"),
-    ("watch", "payload", "1460"),
-    ("watch", "ip", "v4"),
-    ("watch", "connection", "connected"),
     ("wire", "address", "the one that ssh has reached"),
 ];
 
@@ -180,17 +193,97 @@ fn arranged_option(arg: Arg, path: &str) -> Arg {
         // clap has a heading of its own for them.
         return arg.help_heading(None::<&str>);
     };
-    let has = |names: &str| names.split(' ').any(|it| it == name);
-    let mut without = WITHOUT.iter().filter(|(command, _)| is_of(path, command));
-    if without.any(|(_, names)| has(names)) || (has(OF_WIRE) && !is_of(path, "wire")) {
-        return arg.hide(true);
+    let of = |table: &'static [(&str, &str, &'static str)]| {
+        let mut table = table.iter();
+        let found = table.find(|(command, option, _)| is_of(path, command) && *option == name);
+        found.map(|(.., text)| *text)
+    };
+    let default = of(&DEFAULTS);
+    let is_common = match path {
+        "" => is_in(OF_PROGRAM, &name),
+        _ => !is_in(RARE_OPTIONS, &name),
+    };
+    let arg = with_texts(arg, default.or_else(|| of(&DEFAULT_TEXTS)))
+        .hide(without(path, &name).is_some())
+        .hide_short_help(!is_common);
+    match default {
+        Some(value) => arg.default_value(value).hide_default_value(true),
+        None => arg,
     }
-    let mut common = COMMON.iter();
-    let common = common.find(|(command, _)| path == *command || of_one_host(path) == *command);
-    let is_common = common.is_none_or(|(_, names)| has(names));
-    let mut defaults = DEFAULTS.iter();
-    let default = defaults.find(|(command, option, _)| is_of(path, command) && *option == name);
-    with_texts(arg, default.map(|(.., text)| *text)).hide_short_help(!is_common)
+}
+
+/// Returns what to do instead of an option that a command does not take. Empty: it does no harm.
+pub(super) fn without(path: &str, name: &str) -> Option<&'static str> {
+    let mut entries = WITHOUT.iter().filter(|(command, ..)| match *command {
+        "" => !is_of(path, "wire"),
+        command => is_of(path, command),
+    });
+    let entry = entries.find(|(_, names, _)| is_in(names, name));
+    entry.map(|(.., instead)| *instead)
+}
+
+/// Returns whether an option, without its dashes, is in a list of options with them.
+fn is_in(names: &str, name: &str) -> bool {
+    names
+        .split(' ')
+        .any(|it| it.strip_prefix("--") == Some(name))
+}
+
+/// Returns the options of this level of a command line that were typed, without their dashes, and their values.
+fn typed(matches: &ArgMatches) -> impl Iterator<Item = (String, String)> {
+    // The names of groups are those of types.
+    let ids = matches.ids().map(Id::as_str);
+    let ids = ids.filter(|id| id.starts_with(char::is_lowercase));
+    let ids = ids.filter(|id| matches.value_source(id) == Some(ValueSource::CommandLine));
+    ids.map(|id| {
+        let is_flag = matches.try_get_one::<bool>(id).is_ok();
+        let values = matches.get_raw(id).filter(|_| !is_flag);
+        let values = values.into_iter().flatten().map(OsStr::to_string_lossy);
+        let values: Vec<_> = values.collect();
+        (id.replace('_', "-"), values.join(","))
+    })
+}
+
+/// Returns an error for the first of these options that was typed, with this fix.
+pub(super) fn refuse(
+    matches: &ArgMatches,
+    names: &'static str,
+    fix: &str,
+) -> Result<(), UsageError> {
+    let typed: Vec<_> = typed(matches).collect();
+    let refused = names.split(' ').find_map(|name| {
+        let typed = typed
+            .iter()
+            .find(|(it, _)| name.strip_prefix("--") == Some(it));
+        typed.map(|(_, value)| UsageError::flag(name, value, fix))
+    });
+    refused.map_or(Ok(()), Err)
+}
+
+/// Returns an error for the first option that its command does not take.
+pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError> {
+    let mut path = String::new();
+    loop {
+        for (_, names, instead) in WITHOUT.iter().filter(|(.., instead)| !instead.is_empty()) {
+            let of_this = names
+                .split(' ')
+                .filter(|name| without(&path, &name[2..]) == Some(instead));
+            for name in of_this {
+                refuse(matches, name, instead)?;
+            }
+        }
+        let Some((below, rest)) = matches.subcommand() else {
+            return Ok(());
+        };
+        // What `wire` measures instead of a sweep has the options of its own behind it.
+        let mut early = typed(matches).filter(|(name, _)| name != "to" && !is_in(REACH, name));
+        if let Some((name, _)) = early.next() {
+            let fix = format!("write it behind {below}");
+            return Err(UsageError::flag("wire", &format!("--{name}"), fix));
+        }
+        path = format!("{path} {below}").trim_start().to_owned();
+        matches = rest;
+    }
 }
 
 /// Subcommands that `-h` leaves out: the sweep by its name, and those that other programs call.
@@ -259,9 +352,10 @@ mod tests {
 
     #[test]
     fn the_tables_name_commands_and_options_that_exist() {
-        let common = COMMON.into_iter().chain(WITHOUT);
-        let defaults = DEFAULTS.iter().map(|(path, option, _)| (*path, *option));
-        for (path, names) in common.chain(defaults) {
+        let without = WITHOUT.iter().map(|(path, names, _)| (*path, *names));
+        let defaults = DEFAULTS.iter().chain(&DEFAULT_TEXTS);
+        let defaults = defaults.map(|(path, option, _)| (*path, *option));
+        for (path, names) in without.chain(defaults) {
             let mut command = Cli::command();
             for name in path.split_whitespace() {
                 command = command.find_subcommand(name).expect(path).clone();
@@ -269,7 +363,7 @@ mod tests {
             let mut below: Vec<&Command> = command.get_subcommands().collect();
             below.push(&command);
             let all = || below.iter().flat_map(|it| it.get_arguments());
-            for name in names.split(' ') {
+            for name in names.split(' ').map(|name| name.trim_start_matches('-')) {
                 assert!(
                     all().any(|arg| arg.get_long() == Some(name)),
                     "{path} --{name}"

@@ -46,7 +46,7 @@ pub use self::axis::{AxisArgs, IdleArgs, KneeArgs};
 pub use self::engine::EngineArg;
 pub(crate) use self::engine::PROGRAM;
 pub use self::find::{BurstArgs, FindArgs, FindCommand, FindOutputArgs, LosslessArgs, SearchArgs};
-pub use self::listen::{ListenArgs, ListenShape, ScopedAddress};
+pub use self::listen::{ListenArgs, ListenShape};
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
 pub use self::remote::RemoteArgs;

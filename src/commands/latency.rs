@@ -51,20 +51,12 @@ pub(super) fn measure(
     interrupt: &Interrupt,
     remote: Option<&mut RemoteHost>,
 ) -> anyhow::Result<ExitCode> {
-    if let Some(suite) = &args.run.suite {
-        let fix = "a suite says itself what it measures: leave out latency";
-        return Err(UsageError::flag("--suite", suite, fix).into());
-    }
     let search = match args.load.as_deref() {
         Some(path) => Some((open_search(path)?, path)),
         None => None,
     };
     let mut args = args.run.clone();
-    let arrivals = if args.output.resume.is_some() {
-        None
-    } else {
-        latency::complete(&mut args)?
-    };
+    let arrivals = latency::complete(&mut args);
     let arrivals = arrivals.unwrap_or_else(|| vec![Arrivals::default()]);
     let request = |remote: Option<&mut RemoteHost>| {
         let root = Root::new(&args.root);

@@ -5,8 +5,7 @@ use std::process::ExitCode;
 use super::remote_host::RemoteHost;
 use super::{find, latency, run, session, soak, suite};
 use crate::cli::options::{Request, wire};
-use crate::cli::{FindArgs, LatencyArgs, ParameterArgs, RemoteArgs, WireArgs, WireCommand};
-use crate::error::UsageError;
+use crate::cli::{FindArgs, LatencyArgs, ParameterArgs, WireArgs, WireCommand};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 
 /// Connects to the remote host and runs the sweep, search, suite or latency measurement between the two.
@@ -20,13 +19,6 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
         Some(WireCommand::Latency(asked)) => &asked.run,
         None => &args.run,
     };
-    if args.what.is_some() {
-        refuse_late(&given.remote)?;
-    }
-    if let Some(config) = &given.config {
-        let fix = "a sweep between two hosts takes no options from a file: type them";
-        return Err(UsageError::flag("--config", &config.display(), fix).into());
-    }
     let interrupt = super::interrupt_on_signals()?;
     let mut given = given.clone();
     given.remote = args.run.remote.clone();
@@ -55,7 +47,6 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
-    refuse_late(&asked.what.output().remote)?;
     let interrupt = super::interrupt_on_signals()?;
     let mut what = asked.what.clone();
     let is_quiet = what.output().quiet;
@@ -65,15 +56,6 @@ fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
         return Ok(session::before_anything(&interrupt).into());
     };
     Ok(find::search_on(&what, &interrupt, Some(&mut other))?.into())
-}
-
-/// Returns an error for connection options typed after the subcommand: they belong behind `wire HOST`.
-fn refuse_late(options: &RemoteArgs) -> Result<(), UsageError> {
-    let fix = "write it right behind wire HOST";
-    let refused = options
-        .typed()
-        .map(|option| UsageError::flag("wire", option, fix));
-    refused.map_or(Ok(()), Err)
 }
 
 /// Connects to the remote host. Returns `None` if a signal arrives first.

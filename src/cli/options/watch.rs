@@ -5,15 +5,11 @@ use clap::Parser;
 use super::{MIN_WINDOW, Request};
 use crate::cli::{Cli, EngineArg, ParameterArgs, RunArgs, WatchArgs};
 use crate::data::parameters::{attribute, parameters};
-use crate::data::{Case, Connection, Duplex, Ip, Workload};
-use crate::engines::{self, Entry};
+use crate::data::{Case, Duplex, Workload};
+use crate::engines::Entry;
 use crate::error::UsageError;
 use crate::host::placement::Placement;
 use crate::plan::{Decision, PlanWarning, Planned};
-
-const DEFAULT_THREADS: u16 = 2;
-/// Default payload in bytes: the largest that most board profiles sweep. It fits an Ethernet frame.
-const DEFAULT_PAYLOAD: u32 = 1460;
 
 /// The case to watch, and how.
 #[derive(Debug)]
@@ -79,25 +75,8 @@ fn sweep(args: &WatchArgs) -> Result<RunArgs, clap::Error> {
 
 /// Sets one value for each parameter that has several by default.
 fn complete(given: &mut ParameterArgs) {
-    if given.engine.is_none() {
-        given.engine = Some(vec![EngineArg::One(engines::reference())]);
-    }
-    given
-        .threads
-        .get_or_insert_with(|| DEFAULT_THREADS.try_into().into_iter().collect());
-    given
-        .payload
-        .get_or_insert_with(|| DEFAULT_PAYLOAD.try_into().into_iter().collect());
-    given.ip.get_or_insert_with(|| vec![Ip::V4]);
-    given
-        .connection
-        .get_or_insert_with(|| vec![Connection::Connected]);
-    if given
-        .workload
-        .iter()
-        .flatten()
-        .any(|it| *it == Workload::Bidir)
-    {
+    let mut workloads = given.workload.iter().flatten();
+    if workloads.any(|it| *it == Workload::Bidir) {
         given.duplex.get_or_insert_with(|| vec![Duplex::Full]);
     }
 }

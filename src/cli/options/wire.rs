@@ -12,11 +12,6 @@ use crate::results::log::run_of;
 /// # Errors
 /// Fails if such an option was given, and names the fix.
 pub(super) fn check(given: &ParameterArgs, is_across: bool) -> Result<(), UsageError> {
-    let direction = given.direction.iter().flatten().next();
-    if let Some(direction) = direction.filter(|_| !is_across) {
-        let fix = "it is for two hosts: use udpbench wire USER@HOST, or leave it out";
-        return Err(UsageError::flag("--direction", direction, fix));
-    }
     let is_wrong = |address: &&Destination| matches!(address, Destination::Of(_)) != is_across;
     match given.address.iter().flatten().find(is_wrong) {
         Some(address) => {

@@ -71,8 +71,7 @@ impl Gain {
             lost_pct,
         } = self;
         let mut text = format!("{technique}: {engine} at {at}, {value} {unit}");
-        let reach =
-            (!interval_text.is_empty()).then(|| format!("{} %", signed(interval_text, "+-")));
+        let reach = (!interval_text.is_empty()).then(|| format!("{} %", signed(interval_text)));
         let than_std = than_std.map(|it| it.to_string());
         let said: Vec<String> = reach.into_iter().chain(than_std).collect();
         if !said.is_empty() {

@@ -31,7 +31,6 @@ use crate::term::duration;
 const MAX_CASE_TIME: Duration = Duration::from_secs(300);
 
 /// Fix for `--arrivals` in a search without rates.
-const WITHOUT_RATE: &str = "this search has no rate: leave it out";
 
 /// Ratio of a full trial to the shortest trial of a search for a rate.
 const SHORTEST: u32 = 10;
@@ -72,7 +71,6 @@ fn lossless(
 /// Returns the request for cases whose rates the search chooses.
 fn at_rates<S: Args>(args: &SearchArgs<S>, peer: Option<&Peer>) -> anyhow::Result<Request> {
     let mut given = args.parameters.clone();
-    refuse_rate(&given)?;
     refuse_workloads(&given, "is of what goes at a rate")?;
     // Planned with some rate, so that cases that cannot be paced are skipped.
     given.rate = Some(vec![AskedRate::Datagrams(Rate::nearest(1.0))]);
@@ -100,10 +98,6 @@ fn burst(
     refuse_short("--pause", pause, MIN_WINDOW)?;
     refuse_short("--trial", trial, pause)?;
     refuse_short("--sum", sum, trial)?;
-    refuse_arrivals(
-        &args.parameters,
-        "the search has trains of its own: leave it out",
-    )?;
     let question = Question::Burst(burst::BurstQuestion {
         pause,
         trial,
@@ -120,27 +114,6 @@ fn refuse_short(flag: &'static str, value: Duration, least: Duration) -> Result<
     }
     let fix = format!("use {} or more", duration::text(least));
     Err(UsageError::flag(flag, &duration::text(value), fix))
-}
-
-/// Returns an error for parameters that no search has.
-fn refuse_rate(given: &ParameterArgs) -> Result<(), UsageError> {
-    if let Some(rate) = given.rate.iter().flatten().next() {
-        let fix = "a search has rates of its own, or none: leave it out";
-        return Err(UsageError::flag("--rate", rate, fix));
-    }
-    if let Some(duplex) = given.duplex.iter().flatten().next() {
-        let fix = "it is for --workload bidir, which no search has: leave it out";
-        return Err(UsageError::flag("--duplex", duplex, fix));
-    }
-    Ok(())
-}
-
-/// Returns an error for `--arrivals` in a search without rates.
-fn refuse_arrivals(given: &ParameterArgs, fix: &str) -> Result<(), UsageError> {
-    let arrivals = given.arrivals.iter().flatten().next();
-    arrivals.map_or(Ok(()), |arrivals| {
-        Err(UsageError::flag("--arrivals", arrivals, fix))
-    })
 }
 
 fn refuse_workloads(given: &ParameterArgs, what_it_is: &str) -> Result<(), UsageError> {

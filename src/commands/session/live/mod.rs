@@ -1,22 +1,19 @@
 //! The live table: the cases of the current block after each window, and the engines over all windows. This module
 //! makes the lines. [`Screen`] shows them.
 
-mod glyphs;
 mod screen;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-pub(crate) use self::glyphs::Glyphs;
 pub(crate) use self::screen::Screen;
 use crate::data::{BlockKey, Case, Sample};
 use crate::stats::{self, Estimate};
 use crate::term::digits::{interval_text, signed};
 
 /// Speeds measured so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Live {
-    glyphs: Glyphs,
     /// Cases of each block that has begun.
     blocks: BTreeMap<BlockKey, Vec<Rival>>,
     in_hand: Option<BlockKey>,
@@ -33,15 +30,6 @@ struct Rival {
 }
 
 impl Live {
-    /// Returns a table without windows.
-    pub(crate) fn new(glyphs: Glyphs) -> Self {
-        Self {
-            glyphs,
-            blocks: BTreeMap::new(),
-            in_hand: None,
-        }
-    }
-
     /// Begins a round of a block with these cases.
     pub(crate) fn block<'a>(
         &mut self,
@@ -93,35 +81,10 @@ impl Live {
         };
         let speeds = rivals.iter().filter_map(|rival| rival.estimate);
         let fastest = speeds.map(|speed| speed.middle).fold(0.0, f64::max);
-        let lines = rivals.iter().map(|rival| self.line(rival, fastest, width));
+        let lines = rivals.iter().map(|rival| line(rival, fastest, width));
         std::iter::once(format!("-- {block}"))
             .chain(lines)
             .collect()
-    }
-
-    fn line(&self, rival: &Rival, fastest: f64, width: usize) -> String {
-        let connection = rival.case.connection.short();
-        let label_width = MAX_LABEL.min(width.saturating_sub(FIGURES));
-        let label: String = rival.case.label().chars().take(label_width).collect();
-        let mut line = format!("{label:label_width$} {connection:6}");
-        let Some(estimate) = rival.estimate else {
-            return line;
-        };
-        let kpps = estimate.middle / 1000.0;
-        let decimals = usize::from(kpps < 1e4);
-        let speed = format!("{kpps:.decimals$} kpps");
-        let interval = estimate.low.zip(estimate.high);
-        let interval = interval.filter(|_| is_interval(rival.windows_pps.len()));
-        let reach = interval.and_then(|(low, high)| interval_text(estimate.middle, low, high));
-        let reach = reach.map(|reach| signed(&reach, self.glyphs.plus_minus()) + "%");
-        let _ = write!(line, " {speed:>11} {:>10}", reach.unwrap_or_default());
-        if width >= ROOMY {
-            let shown = rival.windows_pps.len().saturating_sub(SPARKS);
-            let sparks = self.glyphs.sparkline(&rival.windows_pps[shown..]);
-            let _ = write!(line, " {sparks:SPARKS$}");
-        }
-        let room = width.saturating_sub(line.chars().count() + 1);
-        line + " " + &self.glyphs.bar(estimate.middle / fastest, room)
     }
 
     /// Returns the lines of the engines, the fastest first.
@@ -166,17 +129,33 @@ impl Rival {
     }
 }
 
+fn line(rival: &Rival, fastest: f64, width: usize) -> String {
+    let connection = rival.case.connection.short();
+    let label_width = MAX_LABEL.min(width.saturating_sub(FIGURES));
+    let label: String = rival.case.label().chars().take(label_width).collect();
+    let mut line = format!("{label:label_width$} {connection:6}");
+    let Some(estimate) = rival.estimate else {
+        return line;
+    };
+    let kpps = estimate.middle / 1000.0;
+    let decimals = usize::from(kpps < 1e4);
+    let speed = format!("{kpps:.decimals$} kpps");
+    let interval = estimate.low.zip(estimate.high);
+    let interval = interval.filter(|_| is_interval(rival.windows_pps.len()));
+    let reach = interval.and_then(|(low, high)| interval_text(estimate.middle, low, high));
+    let reach = reach.map(|reach| signed(&reach) + "%");
+    let _ = write!(line, " {speed:>11} {:>10}", reach.unwrap_or_default());
+    let room = width.saturating_sub(line.chars().count() + 1);
+    // 0 of 0 is no length, either.
+    let length = (estimate.middle / fastest * room as f64).round() as usize;
+    line + " " + &"#".repeat(length)
+}
+
 /// Longest label that is shown in full, in columns.
 const MAX_LABEL: usize = 18;
 
 /// Columns of the connection, the speed and the interval.
 const FIGURES: usize = 30;
-
-/// Width from which the sparkline fits, in columns.
-const ROOMY: usize = 75;
-
-/// Number of windows in the sparkline.
-const SPARKS: usize = 16;
 
 /// Returns whether the interval of this many windows covers the middle as often as it says. Of fewer windows, it is
 /// their range.
