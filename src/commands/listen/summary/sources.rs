@@ -2,11 +2,11 @@
 
 use super::super::names::{address, interface};
 use super::super::totals::Outcome;
-use super::of;
 use crate::commands::width;
 use crate::data::listened::Source;
 use crate::data::sequence::SequenceCounts;
 use crate::results::export::table::number;
+use crate::term::digits::counted;
 use crate::term::table::Columns;
 
 /// Sources that are shown.
@@ -54,7 +54,7 @@ pub(super) fn table(outcome: &Outcome) -> String {
     if sources.others() > 0 {
         table.text(format!(
             "and {} of others, not looked at further",
-            of("datagram", sources.others())
+            counted(sources.others(), "datagram")
         ));
     }
     format!("\n{}", table.draw(width().into()))
