@@ -12,7 +12,7 @@ use crate::term::duration;
 
 /// The options of `ab`.
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("help/ab.txt").trim_end())]
 pub struct AbArgs {
     /// Sides of the comparison.
     #[command(flatten)]
@@ -129,28 +129,3 @@ pub struct LogArgs {
     #[arg(short, long)]
     pub quiet: bool,
 }
-
-const AFTER_HELP: &str = "\
-Examples:
-  udpbench ab ./before ./after                           two builds, the default cases
-  udpbench ab --a '--rcvbuf 212992' --b '--rcvbuf 4194304' -- --engine std --threads 2
-  udpbench ab --a '--engine mio-level' --b '--engine mio-exhaustive' -- --threads 2,4
-  udpbench ab --before-a 'sysctl -qw net.core.busy_read=0' --before-b ./busy-read
-  udpbench ab ./before ./after --decide -- --engine std --threads 1
-
-Method:
-  The n-th case of A is compared with the n-th of B. A command runs before each block of its side.
-
-Verdicts:
-  faster, slower     significant, and not surely below the threshold (--by cpu: cheaper, dearer)
-  same               any change is surely below the threshold, in each part of the cases
-  unclear            the interval is too wide to say; more --rounds narrow it
-  broken             it works in A and fails in B
-
-Exit codes:
-  0    no engine is slower: surely by less than the threshold, if at all
-  1    something broke
-  2    bad input
-  3    something slower, dearer or broken
-  4    inconclusive: some engine may be slower (--accept inconclusive: 0)
-  130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";

@@ -1,6 +1,7 @@
 //! Arranges the help: the headings, the options that `-h` shows, and the options that a command does not show at all.
 
 use std::ffi::OsStr;
+use std::sync::LazyLock;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, Id};
@@ -29,137 +30,26 @@ const RARE_OPTIONS: &str = "--sender --receiver --sndbuf --tos --sched --mlock -
 const OF_PROGRAM: &str =
     "--engine --threads --payload --pin --duration --quick --full --on --output";
 
-/// Options that a command has in common with others and that cannot do anything in it, nor in the commands below it:
-/// the command, the options, and what to do instead. The help hides them. Who types one gets the last text; where that
-/// is empty, the option does no harm.
-const WITHOUT: [(&str, &str, &str); 22] = [
-    (
-        "wire",
-        "--on",
-        "wire always measures between this machine and its HOST: leave it out",
-    ),
-    (
-        "wire",
-        "--config --no-config",
-        "a sweep between two hosts takes no options from a file: type them",
-    ),
-    ("wire latency", REACH, "write it right behind wire HOST"),
-    ("wire find", REACH, "write it right behind wire HOST"),
-    (
-        "latency",
-        "--workload --rate --outstanding --think-time --duplex",
-        "latency is of requests, finds the rates and asks at once: leave it out, or use udpbench --workload rr",
-    ),
-    (
-        "latency",
-        "--suite",
-        "a suite says itself what it measures: leave out latency",
-    ),
-    ("latency", "--no-reference --full", ""),
-    (
-        "find",
-        "--rate --duplex",
-        "a search has rates of its own, or none: leave it out",
-    ),
-    ("find lossless", "--outstanding --think-time", NO_WAITING),
-    ("find cliff", "--arrivals", NO_RATES),
-    ("find idle", "--arrivals", NO_RATES),
-    (
-        "find idle",
-        "--think-time",
-        "the search has think times of its own: use --silence FROM,TO",
-    ),
-    (
-        "find idle",
-        "--workload",
-        "this search is of round trips: leave it out",
-    ),
-    ("find burst", "--outstanding --think-time", NO_WAITING),
-    (
-        "find burst",
-        "--arrivals",
-        "the search has trains of its own: leave it out",
-    ),
-    (
-        "find knee",
-        "--batch --train",
-        "the search chooses it: leave it out",
-    ),
-    (
-        "find knee",
-        "--workload --arrivals --outstanding --think-time --service --server-model",
-        "this search is of floods as fast as they go: leave it out",
-    ),
-    ("find tuning", "--arrivals", NO_RATES),
-    (
-        "plan",
-        "--resume",
-        "the plan is in the file; udpbench --resume continues it",
-    ),
-    (
-        "plan",
-        "--until --max-time --seed --output --format --columns --samples --baseline --against --accept-changes \
-         --warnings --quiet",
-        "",
-    ),
-    // `wire` alone has them: see `without`.
-    ("", "--direction", FOR_TWO_HOSTS),
-    ("", "--drop-reasons", FOR_TWO_HOSTS),
-];
-const NO_WAITING: &str = "who sends at a rate does not wait for answers: leave it out";
-const NO_RATES: &str = "this search sends at no rate: leave it out";
-const FOR_TWO_HOSTS: &str = "it is for two hosts: use udpbench wire USER@HOST, or leave it out";
+/// A table: the command, options of it, and a text about them.
+type Table = LazyLock<Vec<[&'static str; 3]>>;
+static WITHOUT: Table = LazyLock::new(|| table(include_str!("help/without.txt")));
+static DEFAULTS: Table = LazyLock::new(|| table(include_str!("help/defaults.txt")));
+
+/// Reads a table whose columns are parted by bars.
+fn table(text: &'static str) -> Vec<[&'static str; 3]> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let cells = lines.filter_map(|line| {
+        line.split('|')
+            .map(str::trim)
+            .collect::<Vec<_>>()
+            .try_into()
+            .ok()
+    });
+    cells.collect()
+}
 
 /// Options that say how `wire` reaches its host. They are typed behind `wire HOST`.
 const REACH: &str = "--rsh --agent --deploy --binary --drop-reasons";
-
-/// Defaults that differ from those of a sweep, by command and option.
-const DEFAULTS: [(&str, &str, &str); 23] = [
-    ("latency", "threads", "2"),
-    ("latency", "payload", "26"),
-    ("latency", "ip", "v4"),
-    ("latency", "connection", "connected"),
-    ("find cliff", "payload", "16,9000"),
-    ("find cliff", "workload", "rr"),
-    ("find idle", "engine", "std"),
-    ("find idle", "threads", "2"),
-    ("find idle", "payload", "64"),
-    ("find idle", "workload", "rr"),
-    ("find knee", "engine", "mmsg,gso"),
-    ("find knee", "threads", "2"),
-    ("find knee", "payload", "1460"),
-    ("find knee", "workload", "flood"),
-    ("find tuning", "engine", "std"),
-    ("find tuning", "threads", "2"),
-    ("find tuning", "payload", "1460"),
-    ("find tuning", "workload", "flood,rr"),
-    ("watch", "engine", "std"),
-    ("watch", "threads", "2"),
-    ("watch", "payload", "1460"),
-    ("watch", "ip", "v4"),
-    ("watch", "connection", "connected"),
-];
-
-/// Texts about defaults that depend on more than the command. The first entry counts.
-const DEFAULT_TEXTS: [(&str, &str, &str); 13] = [
-    ("latency", "duration", "2s"),
-    ("find cliff", "threshold", "10%"),
-    ("find idle", "threshold", "100%"),
-    ("find knee", "threshold", "2%"),
-    ("find tuning", "max-case-time", "none"),
-    ("find lossless", "engine", "std,mmsg,gso-gro"),
-    ("find lossless", "payload", "mostly 1460"),
-    (
-        "find lossless",
-        "max-case-time",
-        "5m; 100s with the default engines and payload",
-    ),
-    ("find", "threads", "the most that fit the CPUs"),
-    ("find", "payload", "mostly 26,1460"),
-    ("find", "ip", "v4"),
-    ("find", "connection", "connected"),
-    ("wire", "address", "the one that ssh has reached"),
-];
 
 /// Arranges the help of a command and of those of its subcommands whose names `is_wanted` accepts. `path` is how the
 /// command is typed, without the program's name.
@@ -193,20 +83,18 @@ fn arranged_option(arg: Arg, path: &str) -> Arg {
         // clap has a heading of its own for them.
         return arg.help_heading(None::<&str>);
     };
-    let of = |table: &'static [(&str, &str, &'static str)]| {
-        let mut table = table.iter();
-        let found = table.find(|(command, option, _)| is_of(path, command) && *option == name);
-        found.map(|(.., text)| *text)
-    };
-    let default = of(&DEFAULTS);
+    let mut defaults = DEFAULTS.iter();
+    let default = defaults.find(|[command, option, _]| is_of(path, command) && *option == name);
+    let default = default.map(|[.., text]| *text);
+    let shown = default.map(|text| text.trim_matches(['(', ')']));
     let is_common = match path {
         "" => is_in(OF_PROGRAM, &name),
         _ => !is_in(RARE_OPTIONS, &name),
     };
-    let arg = with_texts(arg, default.or_else(|| of(&DEFAULT_TEXTS)))
+    let arg = with_texts(arg, shown)
         .hide(without(path, &name).is_some())
         .hide_short_help(!is_common);
-    match default {
+    match default.filter(|text| !text.starts_with('(')) {
         Some(value) => arg.default_value(value).hide_default_value(true),
         None => arg,
     }
@@ -214,12 +102,12 @@ fn arranged_option(arg: Arg, path: &str) -> Arg {
 
 /// Returns what to do instead of an option that a command does not take. Empty: it does no harm.
 pub(super) fn without(path: &str, name: &str) -> Option<&'static str> {
-    let mut entries = WITHOUT.iter().filter(|(command, ..)| match *command {
+    let mut entries = WITHOUT.iter().filter(|[command, ..]| match *command {
         "" => !is_of(path, "wire"),
         command => is_of(path, command),
     });
-    let entry = entries.find(|(_, names, _)| is_in(names, name));
-    entry.map(|(.., instead)| *instead)
+    let entry = entries.find(|[_, names, _]| is_in(names, name));
+    entry.map(|[.., instead]| *instead)
 }
 
 /// Returns whether an option, without its dashes, is in a list of options with them.
@@ -264,12 +152,11 @@ pub(super) fn refuse(
 pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError> {
     let mut path = String::new();
     loop {
-        for (_, names, instead) in WITHOUT.iter().filter(|(.., instead)| !instead.is_empty()) {
-            let of_this = names
-                .split(' ')
-                .filter(|name| without(&path, &name[2..]) == Some(instead));
-            for name in of_this {
-                refuse(matches, name, instead)?;
+        for [_, names, instead] in WITHOUT.iter().filter(|[.., instead]| !instead.is_empty()) {
+            for name in names.split(' ') {
+                if without(&path, &name[2..]) == Some(instead) {
+                    refuse(matches, name, instead)?;
+                }
             }
         }
         let Some((below, rest)) = matches.subcommand() else {
@@ -352,10 +239,7 @@ mod tests {
 
     #[test]
     fn the_tables_name_commands_and_options_that_exist() {
-        let without = WITHOUT.iter().map(|(path, names, _)| (*path, *names));
-        let defaults = DEFAULTS.iter().chain(&DEFAULT_TEXTS);
-        let defaults = defaults.map(|(path, option, _)| (*path, *option));
-        for (path, names) in without.chain(defaults) {
+        for [path, names, _] in WITHOUT.iter().chain(&*DEFAULTS) {
             let mut command = Cli::command();
             for name in path.split_whitespace() {
                 command = command.find_subcommand(name).expect(path).clone();

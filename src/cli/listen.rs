@@ -15,7 +15,7 @@ use crate::term::duration;
 
 /// The options of `listen`.
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("help/listen.txt").trim_end())]
 pub struct ListenArgs {
     /// Port to listen on, and the address of this host or the group that datagrams are sent to
     #[arg(value_name = "[ADDRESS:]PORT")]
@@ -155,51 +155,6 @@ impl fmt::Display for ListenAddress {
         }
     }
 }
-
-const AFTER_HELP: &str = "\
-Examples:
-  udpbench listen 2368                         a line per second until Ctrl-C, then a summary
-  udpbench listen 2368 --gap 20ms --for 1m     silences of 20 ms or longer, each with its moment
-  udpbench listen 5004 --rtp                   what RTP lost on the way, and what this host dropped
-
-More examples:
-  udpbench listen 7502 --sequence 4:2:le       2 bytes behind the first 4 are the number
-  udpbench listen 239.1.1.1:5004 --interface eth0
-  udpbench listen 5004 --group 232.1.1.1 --source 10.0.0.7
-  udpbench listen '[fe80::1%eth0]:7400'        a link-local address of this host
-  udpbench listen 7502 --rcvbuf 4M -o lidar.jsonl
-  udpbench report lidar.jsonl
-
-Method:
-  A thread receives up to 64 datagrams per call. It never sends anything; to join a group, the kernel does.
-  Where the kernel stamps arrivals, gaps are those at the interface, not those of the reading.
-
-Columns:
-  UTC       when the window opened
-  pps       datagrams per second, of all sources
-  Mb/s      payload
-  src       sources; 64+: and others, which are only counted
-  p50 us    gaps between arrivals: median; p99 us: 99 % are shorter; max ms: the longest
-  quiet     gaps of --gap or longer
-  lost      numbers that did not come, dropped here or lost on the way; less than 0: late ones came;
-            ?: no source of this line has numbers that follow each other
-  late      datagrams after one with a higher number
-  dup       datagrams whose number had come before
-  socket    datagrams that the socket dropped: full buffer, wrong checksum or filter
-  kernel    packets that the backlog, IP or UDP dropped, for any program
-  nic       packets that an interface or its driver lost, for any program
-  full%     of the receive buffer
-  cpu%      CPU time of the receiving thread, of one CPU
-
-Files:
-  FILE.jsonl  the log: a line per window and silence as they end, then the summary
-  FILE.csv    a row per line: these columns with more digits, times in UTC, and the drops by place
-
-Exit codes:
-  0    done, also by Ctrl-C
-  1    no datagram came, or the socket failed
-  2    bad input
-  143  ended by SIGTERM; 129: by SIGHUP, as when ssh drops";
 
 #[cfg(test)]
 mod tests {

@@ -67,7 +67,7 @@ pub struct RunArgs {
 
 /// The options of `latency`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = LATENCY_AFTER_HELP)]
+#[command(after_help = include_str!("help/latency.txt").trim_end())]
 pub struct LatencyArgs {
     /// Takes the rates without loss from this log of find lossless
     ///
@@ -85,12 +85,6 @@ pub struct LatencyArgs {
     #[command(flatten)]
     pub run: RunArgs,
 }
-
-const LATENCY_AFTER_HELP: &str = "\
-Examples:
-  udpbench latency                                   the usual engines
-  udpbench latency --engine std,tokio --payload 1400
-  udpbench wire pi@board latency --engine std        round trips to another host";
 
 /// Options of measuring.
 #[derive(Args, Clone, Debug)]
