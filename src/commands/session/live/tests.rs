@@ -93,7 +93,7 @@ fn fits(live: &Live, width: u16, height: u16) {
 }
 
 #[test]
-fn the_block_in_hand_is_above_and_the_engines_so_far_below() {
+fn the_cases_of_the_block_in_hand_have_their_speeds() {
     insta::assert_snapshot!(live().draw(80, 24).join("\n"));
 }
 
