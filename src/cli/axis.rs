@@ -14,12 +14,12 @@ use crate::verdict::judge::By;
 #[command(next_help_heading = "Measuring")]
 pub struct AxisArgs {
     /// Smallest change that counts
-    #[arg(long, value_name = "PCT", value_parser = percent::parse, conflicts_with = "resume")]
+    #[arg(long, value_name = "PCT", value_parser = percent::parse)]
     pub threshold: Option<f64>,
     /// Length of a trial
     ///
     /// Trials of find idle are longer if three silences are
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms")]
     pub trial: Duration,
 }
 
@@ -33,8 +33,7 @@ pub struct IdleArgs {
         value_name = "TIME,TIME",
         value_delimiter = ',',
         num_args = 1,
-        default_value = "10us,1s",
-        conflicts_with = "resume"
+        default_value = "10us,1s"
     )]
     pub silence: Vec<ThinkTime>,
     /// Threshold and length of the trials.
@@ -47,12 +46,12 @@ pub struct IdleArgs {
 #[command(next_help_heading = "Measuring")]
 pub struct KneeArgs {
     /// What is compared
-    #[arg(long, value_enum, default_value_t, conflicts_with = "resume")]
+    #[arg(long, value_enum, default_value_t)]
     pub by: By,
     /// Most rounds, 16 or more
     ///
     /// Each has a trial of every batch or train that is still in question. A knee that is sure ends the search
-    #[arg(long, value_name = "N", value_parser = within(FEWEST_ROUNDS..=10_000), default_value = "120", conflicts_with = "resume")]
+    #[arg(long, value_name = "N", value_parser = within(FEWEST_ROUNDS..=10_000), default_value = "120")]
     pub rounds: u32,
     /// Threshold and length of the trials.
     #[command(flatten)]

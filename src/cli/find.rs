@@ -90,6 +90,11 @@ impl FindCommand {
         of_any!(self, args => &args.time)
     }
 
+    /// Returns the options of the output, for changing them.
+    pub fn output_mut(&mut self) -> &mut FindOutputArgs {
+        of_any!(self, args => &mut args.output)
+    }
+
     /// Returns the options of the output.
     pub fn output(&self) -> &FindOutputArgs {
         of_any!(self, args => &args.output)
@@ -124,7 +129,7 @@ pub struct SearchTimeArgs {
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub max_case_time: Option<Duration>,
     /// Traffic before each trial counts [default: of the board profile, mostly 50ms]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub warmup: Option<Duration>,
 }
 
@@ -133,22 +138,22 @@ pub struct SearchTimeArgs {
 #[command(next_help_heading = "Measuring")]
 pub struct LosslessArgs {
     /// Loss that counts as none, of the datagrams of a trial
-    #[arg(long, value_name = "PCT", value_parser = percent::parse_from_zero, default_value = "0%", conflicts_with = "resume")]
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_from_zero, default_value = "0%")]
     pub goal: f64,
     /// Share of the trials that may lose more
-    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "50%", conflicts_with = "resume")]
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "50%")]
     pub exceed: f64,
     /// Length of a trial that counts in full
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms")]
     pub trial: Duration,
     /// Length of all trials at either bound together
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "7s", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "7s")]
     pub sum: Duration,
     /// Distance of the bounds at the end
-    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "0.5%", conflicts_with = "resume")]
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "0.5%")]
     pub width: f64,
     /// Time over which both bounds are tried again, every 6 s
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "60s", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "60s")]
     pub recheck: Duration,
 }
 
@@ -159,18 +164,18 @@ pub struct BurstArgs {
     /// Time from one train to the next
     ///
     /// From the start of each, long enough for buffers to become empty
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms")]
     pub pause: Duration,
     /// Length of a trial that counts in full
     ///
     /// It has several trains
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms")]
     pub trial: Duration,
     /// Length of all trials at either bound together
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "3s", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "3s")]
     pub sum: Duration,
     /// Distance of the bounds at the end
-    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "1%", conflicts_with = "resume")]
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "1%")]
     pub width: f64,
 }
 
@@ -186,12 +191,11 @@ pub struct FindOutputArgs {
         long,
         help_heading = "Output",
         value_name = "FILE",
-        conflicts_with = "resume",
         value_hint = ValueHint::FilePath
     )]
     pub output: Option<PathBuf>,
-    /// Resumes the search that wrote this log, or shows what it has found
-    #[arg(long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Log of the search to go on with: see `resume`
+    #[arg(skip)]
     pub resume: Option<PathBuf>,
     /// Form of the answers.
     #[command(flatten)]

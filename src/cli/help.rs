@@ -23,7 +23,7 @@ pub const HEADINGS: [&str; 7] = [
 const RARE_OPTIONS: &str = "--sender --receiver --sndbuf --tos --sched --mlock --transport --flows --outstanding \
     --think-time --arrivals --service --server-model --batch --train --loopback --priority --checksum --cmsg --busy-poll \
     --tokio-workers --duplex --wait --sharing --spread --until --max-time --warmup --heat --no-reference --verify \
-    --power-command --seed --decimal-comma --columns --samples --accept-changes --warnings --explain --config \
+    --power-command --seed --decimal-comma --columns --samples --warnings --explain --config \
     --no-config --drop-reasons --agent --binary --exceed --width --recheck";
 
 /// Options that `-h` of the program shows: it also lists the commands.

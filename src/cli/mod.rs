@@ -21,6 +21,7 @@ pub mod peer;
 mod ranges;
 mod remote;
 mod results;
+mod resume;
 mod run;
 mod soak;
 mod tuning;
@@ -53,6 +54,7 @@ pub use self::remote::RemoteArgs;
 pub use self::results::{
     AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, ShapeArgs, SummarizeArgs,
 };
+pub use self::resume::ResumeArgs;
 pub use self::run::{
     LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, PlanCommand, RunArgs,
 };
@@ -149,6 +151,8 @@ pub enum Command {
     Listen(Box<ListenArgs>),
     /// Sends at a constant rate for hours: each outage, loss and delay is an event
     Soak(Box<SoakArgs>),
+    /// Goes on with what was interrupted, from its log
+    Resume(ResumeArgs),
     /// Shows what would run, what is skipped and why, and how long it takes
     Plan(Box<PlanArgs>),
     /// Checks this host: each problem with its fix

@@ -78,7 +78,7 @@ impl ValueEnum for Shape {
 }
 
 /// Form of answers on standard output.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Copy, Debug, Default)]
 pub struct ShapeArgs {
     /// Format of the answers: table, csv, json, jsonl, markdown
     ///

@@ -44,8 +44,8 @@ pub struct SoakArgs {
     #[arg(short, long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Goes on with the soak of this log, for the rest of its time
-    #[arg(long, help_heading = "Output", value_name = "FILE", conflicts_with_all = ["output", "rate", "payload", "length", "outage", "delay"], value_hint = ValueHint::FilePath)]
+    /// Log of the soak to go on with, for the rest of its time: see `resume`
+    #[arg(skip)]
     pub resume: Option<PathBuf>,
 
     /// Shows nothing but errors

@@ -14,13 +14,7 @@ use crate::term::duration;
 #[command(next_help_heading = "Measuring")]
 pub struct TuningArgs {
     /// Settings to try [default: all but control]
-    #[arg(
-        long,
-        value_enum,
-        value_name = "LIST",
-        value_delimiter = ',',
-        conflicts_with = "resume"
-    )]
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
     pub setting: Vec<Name>,
     /// Changes settings, one at a time; without it, only shows them
     #[arg(long)]
@@ -28,10 +22,10 @@ pub struct TuningArgs {
     /// Rounds, 12 or more
     ///
     /// Each has a pair of trials of every setting and case
-    #[arg(long, value_name = "N", value_parser = within(FEWEST_ROUNDS..=1000), default_value = "30", conflicts_with = "resume")]
+    #[arg(long, value_name = "N", value_parser = within(FEWEST_ROUNDS..=1000), default_value = "30")]
     pub rounds: u32,
     /// Length of a trial
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "100ms", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "100ms")]
     pub trial: Duration,
 }
 

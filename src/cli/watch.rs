@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgGroup, Args};
+use clap::Args;
 
 use super::number::within;
 use super::{ParameterArgs, PlacementArgs};
@@ -11,9 +11,8 @@ use crate::host::program::Target;
 use crate::term::duration;
 
 /// The options of `watch`.
-// What it shares with the sweep conflicts with --resume, which is not here.
 #[derive(Args, Debug)]
-#[command(after_help = include_str!("help/watch.txt").trim_end(), group = ArgGroup::new("resume"))]
+#[command(after_help = include_str!("help/watch.txt").trim_end())]
 pub struct WatchArgs {
     /// Number of lines [default: until Ctrl-C]
     #[arg(long, help_heading = "Measuring", value_name = "N", value_parser = within(1_u32..=u32::MAX), allow_negative_numbers = true)]

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 
-use super::log_of_another;
 use super::remote_host::{RemoteHost, run_script};
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
@@ -70,7 +69,6 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
         Some((log, path)) => resume(&log, path, question, &mut others, interrupt)?,
         None => begin(args, question, &mut others, interrupt)?,
     };
-    "ab ".clone_into(&mut outputs.command);
     let peer = others.first().map(|other| &other.peer);
     outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     if !args.output.quiet {
@@ -200,9 +198,6 @@ fn resume(
     others: &mut [RemoteHost],
     interrupt: &Interrupt,
 ) -> anyhow::Result<(Comparison, Outputs)> {
-    if log.header.tunings.is_some() {
-        return Err(log_of_another::refused("find tuning ", log.header.wire.as_ref(), path).into());
-    }
     let mut comparison = Comparison::of(log)?;
     comparison.question = question;
     let mut outputs = Outputs::resume_log(path, log.end)?;

@@ -87,7 +87,7 @@ fn next(
     }
     if let Some(log) = begun.filter(|_| is_open) {
         let log = shell::path(log);
-        return format!("next  udpbench --resume {log}\n      and then this comparison again\n");
+        return format!("next  udpbench resume {log}\n      and then this comparison again\n");
     }
     match sides {
         [[before], [after]] if is_open => measure_again(before, after),

@@ -52,6 +52,14 @@ pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
             command: Some(Command::Wire(wire)),
             ..
         }) if wire.what.is_none() => line_of_wire(&wire)?,
+        Ok(Cli {
+            command: Some(Command::Resume(resume)),
+            ..
+        }) => serde_json::to_string(&Files {
+            sweep: true,
+            resume: Some(&resume.log),
+            ..Files::default()
+        })?,
         Ok(_) => serde_json::to_string(&Files::default())?,
         Err(error)
             if matches!(
@@ -82,7 +90,6 @@ fn line_of_wire(wire: &WireArgs) -> anyhow::Result<String> {
 fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
     let requests = match &args.suite {
         Some(name) => requests(&suite::find("--suite", name)?, args, None)?,
-        None if args.output.resume.is_some() => Vec::new(),
         None => vec![Request::new(args)?],
     };
     let seconds = |time: fn(&Schedule, &Plan) -> Duration, passes: u32| {
@@ -101,7 +108,7 @@ fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
         sweep: true,
         output: args.output.results().or(baseline.as_deref()),
         samples: args.output.samples.as_deref(),
-        resume: args.output.resume.as_deref(),
+        resume: None,
         expected_s,
         longest_s,
     })?)

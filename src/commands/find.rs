@@ -10,7 +10,7 @@ use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
-use super::{log_of_another, run, say, show_answers, tuning, width};
+use super::{run, say, show_answers, tuning, width};
 use crate::cli::options::{self, without_effect};
 use crate::cli::peer::Peer;
 use crate::cli::{FindArgs, FindCommand};
@@ -85,7 +85,6 @@ pub(super) fn search_on(
             say(more);
         }
     }
-    outputs.command = command(record.header());
     outputs.words = words.unwrap_or_default();
     if !output.quiet {
         say(&format!("log: {}", outputs.shown));
@@ -115,7 +114,7 @@ fn finish(
 ) -> anyhow::Result<Outcome> {
     if *ending == Ending::OutOfTime {
         let enough = duration::text(record.enough_time());
-        outputs.against = format!(" --max-case-time {enough}");
+        outputs.changes = format!(" --max-case-time {enough}");
     }
     let outcome = session::ended(ending, "", outputs, interrupt)?;
     let found = if record.has_failed() {
@@ -128,11 +127,6 @@ fn finish(
     Ok(outcome.unwrap_or(found))
 }
 
-/// Returns the subcommand for the resume command, with a trailing blank.
-fn command(header: &Header) -> String {
-    format!("find {} ", header.question.name())
-}
-
 fn resume(
     path: &Path,
     what: &FindCommand,
@@ -142,12 +136,6 @@ fn resume(
     log.header.settings.root = Root::new(&what.output().root);
     log.header.max_time = what.time().max_case_time.unwrap_or(log.header.max_time);
     log.header.settings.request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
-    let wire = log.header.wire.as_ref();
-    let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
-    let is_asked = log.header.question.name() == what.name();
-    if wire.map(|wire| &wire.to) != reached || !is_asked {
-        return Err(log_of_another::refused(&command(&log.header), wire, path).into());
-    }
     let mut record = Record::of(&log)?;
     record
         .header()

@@ -14,14 +14,12 @@ pub mod files;
 pub mod find;
 pub mod latency;
 pub mod listen;
-mod log_of_another;
 #[cfg(feature = "manual")]
 pub mod manual;
 pub mod plan;
 pub mod rank;
 mod remote_host;
 pub mod report;
-pub mod resume;
 pub mod run;
 mod session;
 pub mod soak;

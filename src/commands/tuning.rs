@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-use super::log_of_another;
 use super::remote_host::RemoteHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
@@ -65,7 +64,6 @@ pub(super) fn try_settings(
     let Some((mut comparison, mut outputs)) = begun else {
         return Ok(Outcome::Done);
     };
-    "find tuning ".clone_into(&mut outputs.command);
     outputs.words = peer.map(|peer| peer.words.clone()).unwrap_or_default();
     if !output.quiet {
         if !comparison.is_complete() {
@@ -188,10 +186,10 @@ fn expected_time(record: &Record) -> Duration {
     (round + header.a.settings.time_of_restart()).saturating_mul(header.rounds)
 }
 
-/// Opens a log to go on. What is complete needs neither `--yes` nor settings.
+/// Opens a log to go on. What is complete needs no settings.
 ///
 /// # Errors
-/// Fails if the log is of another host or command, if `--yes` is missing, or if a setting differs, and names the fix.
+/// Fails if the log cannot be read, or if a setting differs, and names the fix.
 fn resume(
     path: &Path,
     args: &SearchArgs<TuningArgs>,
@@ -199,15 +197,6 @@ fn resume(
     settings: &mut HostSettings,
 ) -> anyhow::Result<(Comparison, Outputs)> {
     let mut log = Log::<Header>::open_to_resume(path)?;
-    let wire = log.header.wire.as_ref();
-    let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
-    if wire.map(|wire| &wire.to) != reached || log.header.tunings.is_none() {
-        let command = match log.header.tunings {
-            Some(_) => "find tuning ",
-            None => "ab ",
-        };
-        return Err(log_of_another::refused(command, wire, path).into());
-    }
     log.header.until = limit(args, &log.header.a.plan);
     let request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
     for setup in [&mut log.header.a, &mut log.header.b] {
@@ -219,23 +208,14 @@ fn resume(
     if !comparison.is_complete() {
         let added = comparison.header().a.plan.add_programs();
         added.map_err(anyhow::Error::msg)?;
-        check_resume(args, &comparison.record, path, settings)?;
+        check_resume(&comparison.record, path, settings)?;
         session::resumed(&mut comparison, &mut outputs, Vec::new())?;
     }
     Ok((comparison, outputs))
 }
 
-/// Checks that `--yes` was given, and that all settings are as they were.
-fn check_resume(
-    args: &SearchArgs<TuningArgs>,
-    record: &Record,
-    path: &Path,
-    settings: &mut HostSettings,
-) -> anyhow::Result<()> {
-    if !args.search.yes {
-        let fix = "to go on, it changes settings: add --yes";
-        return Err(UsageError::flag("--resume", &path.display(), fix).into());
-    }
+/// Checks that all settings are as they were.
+fn check_resume(record: &Record, path: &Path, settings: &mut HostSettings) -> anyhow::Result<()> {
     let found = settings.differences(&record.header().settings())?;
     let Some(other) = found.into_iter().next() else {
         return Ok(());

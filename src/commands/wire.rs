@@ -22,8 +22,6 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let mut given = given.clone();
     given.remote = args.run.remote.clone();
-    let log = given.output.resume.as_deref();
-    wire::reach_again(&mut given.parameters, log);
     let Some(mut other) = connect(args, &mut given.parameters, given.output.quiet, &interrupt)?
     else {
         return Ok(session::before_anything(&interrupt).into());
@@ -50,8 +48,6 @@ fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
     let interrupt = super::interrupt_on_signals()?;
     let mut what = asked.what.clone();
     let is_quiet = what.output().quiet;
-    let log = what.output().resume.clone();
-    wire::reach_again(what.parameters(), log.as_deref());
     let Some(mut other) = connect(args, what.parameters(), is_quiet, &interrupt)? else {
         return Ok(session::before_anything(&interrupt).into());
     };

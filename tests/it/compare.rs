@@ -166,10 +166,10 @@ fn the_printed_comparison_runs_as_it_stands_although_the_run_before_it_was_inter
     fs::write(place.path("after.2.jsonl"), format!("{header}\n")).expect("written");
     let text = compared();
     assert!(
-        text.contains("next  udpbench --resume after.2.jsonl\n"),
+        text.contains("next  udpbench resume after.2.jsonl\n"),
         "{text}"
     );
-    assert_code(&place.shell("$udpbench --resume after.2.jsonl"), 0);
+    assert_code(&place.shell("$udpbench resume after.2.jsonl"), 0);
     let text = stdout(&place.shell(again));
     assert!(text.contains("after.csv, after.2"), "{text}");
 }

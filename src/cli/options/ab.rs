@@ -129,7 +129,7 @@ fn parse(args: &AbArgs, side: Side) -> anyhow::Result<RunArgs> {
 
 /// Returns an error for options that belong to `ab` itself or have no meaning for a side.
 fn refuse(typed: &ArgMatches) -> Result<(), UsageError> {
-    const OF_AB: &str = "--on --rsh --agent --deploy --binary --drop-reasons --rounds --seed --until --output --resume \
+    const OF_AB: &str = "--on --rsh --agent --deploy --binary --drop-reasons --rounds --seed --until --output \
         --quiet --format --decimal-comma";
     const OF_SWEEPS: &str =
         "--samples --baseline --against --suite --config --verify --heat --no-reference";

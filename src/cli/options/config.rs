@@ -18,7 +18,7 @@ use crate::term::{escape, nearest, text_file};
 /// File in the working directory that is read without `--config`.
 const DEFAULT: &str = "udpbench.toml";
 
-/// Option groups that a file may set. Output options and `--resume` are not among them.
+/// Option groups that a file may set. Output options are not among them.
 const GROUPS: [&str; 3] = [PARAMETERS, "MeasuringArgs", "PlacementArgs"];
 
 const PARAMETERS: &str = "ParameterArgs";
@@ -76,7 +76,7 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     }
     let is_quiet = args.output.quiet;
     let repeated = args.output.against.as_deref();
-    let repeated = repeated.filter(|_| !has_plan(typed) && args.output.resume.is_none());
+    let repeated = repeated.filter(|_| !has_plan(typed));
     if let Some(added) = repeated
         .map(|name| repeated_from(name, &cli))
         .transpose()?
@@ -89,8 +89,8 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     let Some(path) = path(args) else {
         return Ok(parsed(cli, None, None));
     };
-    if let Some(flag) = has_own_options(args) {
-        let note = format!("{} is left out: it is not for {flag}", path.display());
+    if args.suite.is_some() {
+        let note = format!("{} is left out: it is not for --suite", path.display());
         return Ok(parsed(cli, None, Some(note).filter(|_| !is_quiet)));
     }
     let mut config = Config::read(path)?;
@@ -204,12 +204,6 @@ fn path(args: &RunArgs) -> Option<&Path> {
     let default = || Some(Path::new(DEFAULT)).filter(|path| path.exists());
     let path = args.config.as_deref().or_else(default);
     path.filter(|_| !args.no_config)
-}
-
-/// Returns the typed option that brings its own options, if any: `--resume` or `--suite`.
-fn has_own_options(args: &RunArgs) -> Option<&'static str> {
-    let resume = args.output.resume.as_ref().map(|_| "--resume");
-    resume.or(args.suite.as_ref().map(|_| "--suite"))
 }
 
 fn is_typed(typed: &ArgMatches, option: &str) -> bool {

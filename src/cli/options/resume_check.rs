@@ -32,7 +32,7 @@ pub struct Again {
 pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, UsageError> {
     then.plan
         .add_programs()
-        .map_err(|problem| UsageError::flag("--resume", "its engines", problem))?;
+        .map_err(|problem| UsageError::flag("resume", "its engines", problem))?;
     let bench = Bench::read(root, peer);
     let host = &bench.host;
     let detected = board::choose(&then.board_asked, host)?;

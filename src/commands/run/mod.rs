@@ -77,7 +77,7 @@ pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Out
     }
 }
 
-/// Runs the sweep that `request` returns, or resumes the one of `--resume`, and shows the table of all rows. `other` is the remote host, if there is one.
+/// Runs the sweep that `request` returns, or resumes the one of a log, and shows the table of all rows. `other` is the remote host, if there is one.
 ///
 /// # Errors
 /// Fails as [`run`] does.
@@ -232,7 +232,6 @@ fn begin(
     let selection = Selection::of_plan(args.output.columns, &request.plan, &request.schedule);
     let mut outputs = Outputs::create(args, board, &started_at, &selection)?;
     outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
-    outputs.against = against::words(&args.output);
     if !args.output.quiet {
         introduce(&request, &outputs);
     }

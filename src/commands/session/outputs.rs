@@ -34,12 +34,10 @@ pub(crate) struct Outputs {
     pub(crate) results: String,
     /// Destinations of the rows and the raw samples, as text for messages.
     pub(crate) shown: String,
-    /// The options for the comparison with an earlier run, each after a blank. They are no part of the log.
-    pub(crate) against: String,
+    /// Options that resume it otherwise than it began, each after a blank.
+    pub(crate) changes: String,
     /// The words of a command line that connect to the remote host. Empty without one.
     pub(crate) words: Words,
-    /// The subcommand that resumes the experiment, and a blank. Empty without a subcommand.
-    pub(crate) command: String,
 }
 
 impl Outputs {
@@ -134,9 +132,8 @@ impl Outputs {
             results: path.display().to_string(),
             shown: path.display().to_string(),
             samples_path: Some(path),
-            against: String::new(),
+            changes: String::new(),
             words: Words::default(),
-            command: String::new(),
         }
     }
 
@@ -188,9 +185,8 @@ impl Outputs {
             samples_path,
             results,
             shown,
-            against: String::new(),
+            changes: String::new(),
             words: Words::default(),
-            command: String::new(),
         }
     }
 
@@ -253,26 +249,10 @@ impl Outputs {
 
     /// Returns the command that resumes the experiment, or `None` without a log.
     pub(crate) fn resume_command(&self) -> Option<String> {
-        let samples = self.samples_path.as_ref()?;
-        let Words {
-            before_subcommand: before,
-            after_subcommand: after,
-            ..
-        } = &self.words;
-        let usual = samples.with_extension("csv");
-        let elsewhere = match (self.to_stdout, Path::new(&self.results)) {
-            (true, _) => {
-                let format = self.rows.as_ref().map(RowFile::options);
-                format!(" -o -{}", format.unwrap_or_default())
-            }
-            (false, results) if results == usual || self.rows.is_none() => String::new(),
-            (false, results) => format!(" -o {}", shell::path(results)),
-        };
+        let log = shell::path(self.samples_path.as_ref()?);
         Some(format!(
-            "resume with: udpbench {before}{}{after}--resume {}{elsewhere}{}",
-            self.command,
-            shell::path(samples),
-            self.against,
+            "resume with: udpbench resume {log}{}",
+            self.changes
         ))
     }
 
@@ -380,7 +360,7 @@ fn resumed_rows(
 /// Fails if it cannot be written.
 pub(crate) fn resume_log(path: &Path, end: End) -> Result<LogWriter, UsageError> {
     LogWriter::resume(path, end)
-        .map_err(|error| refused("--resume", path, &format!("cannot resume it: {error}")))
+        .map_err(|error| refused("resume", path, &format!("cannot resume it: {error}")))
 }
 
 fn refused(flag: &'static str, path: &Path, problem: &str) -> UsageError {

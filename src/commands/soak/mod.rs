@@ -15,7 +15,7 @@ use super::remote_host::RemoteHost;
 use super::session::{self, outputs};
 use super::start_time::now;
 use super::{interrupt_on_signals, say, show};
-use crate::cli::options::wire::{complete, reach_again};
+use crate::cli::options::wire::complete;
 use crate::cli::{SoakArgs, WireArgs, words_as_text};
 use crate::data::{Destination, HostAddress, Payload};
 use crate::error::UsageError;
@@ -35,8 +35,6 @@ use crate::workload::probe::Target;
 struct Other {
     /// As it was typed. `None`: a process of this host.
     to: Option<String>,
-    /// Words before `soak` that reach it again.
-    words: String,
     address: EchoAddress,
     /// Interface of this host.
     interface: Interface,
@@ -58,7 +56,6 @@ pub fn run(args: &SoakArgs) -> anyhow::Result<ExitCode> {
     let loopback = HostAddress::at(IpAddr::from(Ipv4Addr::LOCALHOST), "lo");
     let other = Other {
         to: None,
-        words: String::new(),
         address: EchoAddress {
             there: loopback,
             from_here: loopback,
@@ -83,7 +80,6 @@ pub(super) fn across(args: &WireArgs, asked: &SoakArgs) -> anyhow::Result<ExitCo
     if let Some(address) = asked.address {
         given.address = Some(vec![Destination::Of(address)]);
     }
-    reach_again(&mut given, asked.resume.as_deref());
     let reached = RemoteHost::across(&args.to, &args.run.remote, &given, asked.quiet, &interrupt);
     let RemoteHost { agent, peer, reach } = match reached {
         Err(error) if error.is::<Interrupted>() => {
@@ -101,7 +97,6 @@ pub(super) fn across(args: &WireArgs, asked: &SoakArgs) -> anyhow::Result<ExitCo
     let from_here = link.local.address.interface;
     let other = Other {
         to: Some(args.to.clone()),
-        words: peer.words.before_subcommand.clone(),
         address: EchoAddress {
             there: link.remote.address,
             from_here: HostAddress {
@@ -131,7 +126,7 @@ fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<
         }
         Some(path) => {
             let log = SoakLog::open_to_resume(path)?;
-            let file = reopen(path, &log, &other)?;
+            let file = reopen(path, &log)?;
             (log.header.clone(), Some(log), file, path.clone())
         }
     };
@@ -155,10 +150,10 @@ fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<
     let shown = if args.quiet { Ok(()) } else { show(&text) };
     ran.and(shown)?;
     if interrupt.signal().is_some() {
-        let (words, path) = (&other.words, shell::path(&path));
         say("interrupted: what was measured is kept");
         say(&format!(
-            "resume with: udpbench {words}soak --resume {path}"
+            "resume with: udpbench resume {}",
+            shell::path(&path)
         ));
         return Ok(session::interrupted(interrupt).into());
     }
@@ -186,22 +181,10 @@ fn header(args: &SoakArgs, other: &Other, root: &Root) -> anyhow::Result<Header>
 }
 
 /// Opens the log of a soak that goes on.
-fn reopen(path: &Path, log: &SoakLog, other: &Other) -> Result<LogWriter, UsageError> {
-    let shown = path.display();
-    let refused = |problem: String| UsageError::flag("--resume", &shown, problem);
-    if log.header.to != other.to {
-        let path = shell::path(path);
-        return Err(refused(if let Some(to) = &log.header.to {
-            let to = shell::word(to);
-            format!("it is of another host: use udpbench wire {to} soak --resume {path}")
-        } else {
-            format!("it is of the loopback: use udpbench soak --resume {path}")
-        }));
-    }
+fn reopen(path: &Path, log: &SoakLog) -> Result<LogWriter, UsageError> {
     if log.left() < Duration::from_secs(1) {
-        return Err(refused(
-            "it is complete: use udpbench summarize, or start another one".to_owned(),
-        ));
+        let fix = "it is complete: use udpbench summarize, or start another one";
+        return Err(UsageError::flag("resume", &path.display(), fix));
     }
     outputs::resume_log(path, log.end)
 }
