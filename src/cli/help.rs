@@ -91,8 +91,9 @@ fn arranged_option(arg: Arg, path: &str) -> Arg {
         "" => is_in(OF_PROGRAM, &name),
         _ => !is_in(RARE_OPTIONS, &name),
     };
+    let is_hidden = arg.is_hide_set() || without(path, &name).is_some();
     let arg = with_texts(arg, shown)
-        .hide(without(path, &name).is_some())
+        .hide(is_hidden)
         .hide_short_help(!is_common);
     match default.filter(|text| !text.starts_with('(')) {
         Some(value) => arg.default_value(value).hide_default_value(true),

@@ -17,6 +17,9 @@ pub struct ResumeArgs {
     /// Log (.jsonl) of a sweep, a search, a comparison or a soak
     #[arg(value_name = "LOG", value_hint = ValueHint::FilePath)]
     pub log: PathBuf,
+    /// Accepts that the host, the program or the plan differs; the rows say so
+    #[arg(long)]
+    pub accept_changes: bool,
     /// Options of the command that wrote it, where they are to be others
     #[arg(
         value_name = "OPTIONS",
@@ -26,7 +29,7 @@ pub struct ResumeArgs {
     pub options: Vec<OsString>,
 }
 
-/// Accepts that the host, the program or the plan differs.
+/// Typed behind other options, it is among them.
 const ACCEPT: &str = "--accept-changes";
 /// Options that do not change what the log says.
 const POSSIBLE: &str = "-q -o --quiet --output --format --decimal-comma --columns --against --threshold --accept \
@@ -130,7 +133,7 @@ impl ResumeArgs {
         run.suite = None;
         let output = &mut run.output;
         output.resume = Some(self.log.clone());
-        output.accept_changes = self.has([ACCEPT; 2]);
+        output.accept_changes = self.accept_changes || self.has([ACCEPT; 2]);
         let is_beside = output.samples.take().is_none();
         if is_beside && !self.has(["-o", "--output"]) {
             // The working directory may be another one, and a second pass has a number of its own.

@@ -10,7 +10,7 @@ use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
-use super::{run, say, show_answers, tuning, width};
+use super::{measuring, run, say, show_answers, tuning, width};
 use crate::cli::options::{self, without_effect};
 use crate::cli::peer::Peer;
 use crate::cli::{FindArgs, FindCommand};
@@ -20,7 +20,7 @@ use crate::results::export::Conclusion;
 use crate::results::log::Log;
 use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::files::Root;
-use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::interrupt::Interrupt;
 use crate::term::duration;
 use crate::trial::agents::Agents;
 
@@ -29,12 +29,11 @@ use crate::trial::agents::Agents;
 /// # Errors
 /// Fails on bad input, or if the log cannot be written.
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
-    let (what, interrupt) = (&args.what, super::interrupt_on_signals()?);
-    let (output, board) = (what.output(), &what.placement().board);
-    match RemoteHost::on(&output.remote, board, output.quiet, &interrupt) {
-        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
-        remote => Ok(search_on(what, &interrupt, remote?.as_mut())?.into()),
-    }
+    let (output, board) = (args.what.output(), &args.what.placement().board);
+    measuring(|interrupt| {
+        let mut remote = RemoteHost::on(&output.remote, board, output.quiet, interrupt)?;
+        search_on(&args.what, interrupt, remote.as_mut())
+    })
 }
 
 /// Runs the search, with a remote host if there is one.

@@ -20,7 +20,7 @@ use crate::cli::{PutBackArgs, SearchArgs, TuningArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::Header;
 use crate::experiment::ab::{Comparison, Pair, Record, judge, rows, settings, table};
-use crate::host::tuning::{Difference, Lock, Tunings};
+use crate::host::tuning::{Difference, Tunings};
 use crate::results::export::Conclusion;
 use crate::results::log::Log;
 use crate::results::row::Failure;
@@ -55,10 +55,25 @@ pub(super) fn try_settings(
     let output = &args.output;
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(remote, &root, interrupt);
+    let past = output.resume.as_deref().map(|path| open(path, args, peer));
+    let past = past.transpose()?;
+    // What is complete needs no settings.
+    let changes = args.search.yes && past.as_ref().is_none_or(|(it, _)| !it.is_complete());
     // Locked before the first setting is read: another search may have changed it for a trial.
-    let _lock = lock(args, &mut agents.settings())?;
-    let begun = match &output.resume {
-        Some(path) => Some(resume(path, args, peer, &mut agents.settings())?),
+    let _lock = if changes {
+        let refused = |problem| UsageError::flag("find", "tuning --yes", problem);
+        agents.settings().lock()?.map_err(refused)?
+    } else {
+        None
+    };
+    let begun = match past {
+        Some((mut comparison, mut outputs)) => {
+            if changes {
+                check_resume(&comparison.record, &outputs.shown, &mut agents.settings())?;
+                session::resumed(&mut comparison, &mut outputs, Vec::new())?;
+            }
+            Some((comparison, outputs))
+        }
         None => begin(args, peer, &mut agents.settings())?,
     };
     let Some((mut comparison, mut outputs)) = begun else {
@@ -79,7 +94,11 @@ pub(super) fn try_settings(
         interrupt,
     };
     let show = |comparison: &Comparison, _: &Progress, agents: &mut [Agents]| {
-        let is_as_before = check_after(args, &comparison.record, &mut agents[0].settings());
+        let is_as_before = if changes {
+            check_after(args, &comparison.record, &mut agents[0].settings())
+        } else {
+            Ok(())
+        };
         show_changes(args, comparison)?;
         is_as_before
     };
@@ -107,21 +126,6 @@ fn show_changes(args: &SearchArgs<TuningArgs>, comparison: &Comparison) -> anyho
     show_answers(shape, &Conclusion::default(), table, || {
         rows::rows(record, &judgement)
     })
-}
-
-/// Locks the machine's settings if this search changes them.
-///
-/// # Errors
-/// Fails if another search holds the lock.
-fn lock(
-    args: &SearchArgs<TuningArgs>,
-    settings: &mut HostSettings,
-) -> anyhow::Result<Option<Lock>> {
-    if !args.search.yes {
-        return Ok(None);
-    }
-    let refused = |problem| UsageError::flag("find", "tuning --yes", problem);
-    Ok(settings.lock()?.map_err(refused)?)
 }
 
 /// Shows the planned changes, and creates the log. `None`: they are only shown.
@@ -186,15 +190,14 @@ fn expected_time(record: &Record) -> Duration {
     (round + header.a.settings.time_of_restart()).saturating_mul(header.rounds)
 }
 
-/// Opens a log to go on. What is complete needs no settings.
+/// Opens a log to go on.
 ///
 /// # Errors
-/// Fails if the log cannot be read, or if a setting differs, and names the fix.
-fn resume(
+/// Fails if the log cannot be read.
+fn open(
     path: &Path,
     args: &SearchArgs<TuningArgs>,
     peer: Option<&Peer>,
-    settings: &mut HostSettings,
 ) -> anyhow::Result<(Comparison, Outputs)> {
     let mut log = Log::<Header>::open_to_resume(path)?;
     log.header.until = limit(args, &log.header.a.plan);
@@ -203,25 +206,21 @@ fn resume(
         setup.settings.root = Root::new(&args.output.root);
         setup.settings.request_time = request_time;
     }
-    let mut comparison = Comparison::of(&log)?;
-    let mut outputs = Outputs::resume_log(path, log.end)?;
-    if !comparison.is_complete() {
-        let added = comparison.header().a.plan.add_programs();
-        added.map_err(anyhow::Error::msg)?;
-        check_resume(&comparison.record, path, settings)?;
-        session::resumed(&mut comparison, &mut outputs, Vec::new())?;
-    }
+    let comparison = Comparison::of(&log)?;
+    let outputs = Outputs::resume_log(path, log.end)?;
+    let added = comparison.header().a.plan.add_programs();
+    added.map_err(anyhow::Error::msg)?;
     Ok((comparison, outputs))
 }
 
 /// Checks that all settings are as they were.
-fn check_resume(record: &Record, path: &Path, settings: &mut HostSettings) -> anyhow::Result<()> {
+fn check_resume(record: &Record, log: &str, settings: &mut HostSettings) -> anyhow::Result<()> {
     let found = settings.differences(&record.header().settings())?;
     let Some(other) = found.into_iter().next() else {
         return Ok(());
     };
     let problem = format!("{other}; set it as it was, or search anew");
-    Err(UsageError::file(&path.display().to_string(), 1, &problem).into())
+    Err(UsageError::file(log, 1, &problem).into())
 }
 
 /// Reads the changed settings back, and says that all are as they were, or which of them somebody else has set.
@@ -233,9 +232,6 @@ fn check_after(
     record: &Record,
     settings: &mut HostSettings,
 ) -> anyhow::Result<()> {
-    if !args.search.yes {
-        return Ok(());
-    }
     let found = match settings.differences(&record.header().settings()) {
         Ok(found) => found,
         Err(error) => {

@@ -249,7 +249,7 @@ fn what_cannot_be_is_refused_before_there_is_a_log() {
         ("--before-a true", "--before-b"),
         (
             "-- --rounds 9",
-            "--rounds: is an option of ab itself: write it before --",
+            "--rounds 9: is an option of ab itself: write it before --",
         ),
         ("-- --verify", "--verify: has no meaning here"),
         (

@@ -90,7 +90,7 @@ fn what_latency_finds_out_cannot_be_chosen() {
     for (option, fix) in [
         (
             "--rate 5k",
-            "--rate 5000: latency is of requests, finds the rates",
+            "--rate 5k: latency is of requests, finds the rates",
         ),
         ("--outstanding 4", "latency is of requests"),
         ("--workload flood", "latency is of requests"),

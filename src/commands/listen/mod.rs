@@ -113,21 +113,15 @@ fn check_times(args: &ListenArgs) -> Result<(), UsageError> {
         let fix = "use 10ms or more: a line takes a moment, too";
         return Err(UsageError::flag("--window", &shown(args.window), fix));
     }
-    if let Some(length) = args.length.filter(Duration::is_zero) {
-        return Err(UsageError::flag(
-            "--for",
-            &shown(length),
-            "use a time above 0",
-        ));
-    }
-    if let Some(gap) = args.gap.filter(Duration::is_zero) {
-        return Err(UsageError::flag(
-            "--gap",
-            &shown(gap),
+    let mut times = [("--for", args.length), ("--gap", args.gap)].into_iter();
+    let none = times.find(|(_, time)| time.is_some_and(|time| time.is_zero()));
+    none.map_or(Ok(()), |(flag, _)| {
+        Err(UsageError::flag(
+            flag,
+            "0s",
             "use a time above 0, such as 20ms",
-        ));
-    }
-    Ok(())
+        ))
+    })
 }
 
 /// Prints a line for each window and adds the windows up.

@@ -23,6 +23,7 @@ use crate::sys::files;
 use crate::term::shell;
 
 /// Output files of an experiment, created before the first trial.
+#[derive(Default)]
 pub(crate) struct Outputs {
     /// File of rows. `None` for an experiment without rows.
     rows: Option<RowFile>,
@@ -126,14 +127,11 @@ impl Outputs {
 
     fn of_log(log: LogWriter, path: PathBuf) -> Self {
         Self {
-            rows: None,
             samples: Some(log),
-            to_stdout: false,
             results: path.display().to_string(),
             shown: path.display().to_string(),
             samples_path: Some(path),
-            changes: String::new(),
-            words: Words::default(),
+            ..Self::default()
         }
     }
 
@@ -185,8 +183,7 @@ impl Outputs {
             samples_path,
             results,
             shown,
-            changes: String::new(),
-            words: Words::default(),
+            ..Self::default()
         }
     }
 

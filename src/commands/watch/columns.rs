@@ -15,37 +15,22 @@ pub(super) struct WatchColumns {
     pub(super) figures: &'static [Figure; 2],
 }
 
-/// A figure of the closing summary.
-pub(super) struct Figure {
-    /// The text before the number.
-    pub(super) name: &'static str,
-    pub(super) unit: &'static str,
-    pub(super) value: fn(&Row) -> Option<f64>,
-    pub(super) shown: fn(Option<f64>) -> String,
-}
-
-const fn figure(
-    name: &'static str,
-    unit: &'static str,
-    value: fn(&Row) -> Option<f64>,
-    shown: fn(Option<f64>) -> String,
-) -> Figure {
-    Figure {
-        name,
-        unit,
-        value,
-        shown,
-    }
-}
+/// A figure of the closing summary: the text before the number, its unit, its value, and how it is shown.
+pub(super) type Figure = (
+    &'static str,
+    &'static str,
+    fn(&Row) -> Option<f64>,
+    fn(Option<f64>) -> String,
+);
 
 static FLOOD: [Figure; 2] = [
-    figure("median", "Mb/s", |row| row.received_mbps, five_columns),
-    figure("loss", "%", |row| row.loss_pct, loss),
+    ("median", "Mb/s", |row| row.received_mbps, five_columns),
+    ("loss", "%", |row| row.loss_pct, loss),
 ];
 
 static REQUEST_RESPONSE: [Figure; 2] = [
-    figure("median", "kreq/s", thousands_received, five_columns),
-    figure("p50", "us", |row| row.rtt_p50_us, five_columns),
+    ("median", "kreq/s", thousands_received, five_columns),
+    ("p50", "us", |row| row.rtt_p50_us, five_columns),
 ];
 
 impl WatchColumns {

@@ -268,7 +268,7 @@ fn how_to_resume_after_an_error_is_a_line_of_its_own() {
     let errors = stderr(&output);
     let begins = |start: &str| errors.lines().any(|line| line.starts_with(start));
     assert!(begins("error: not put back: "), "{errors}");
-    assert!(begins("resume with: udpbench find tuning"), "{errors}");
+    assert!(begins("resume with: udpbench resume log.jsonl"), "{errors}");
 }
 
 #[test]
