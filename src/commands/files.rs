@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use clap::error::ErrorKind;
 use serde::Serialize;
 
 use crate::cli::options::suite::requests;
@@ -42,34 +41,22 @@ struct Files<'a> {
 pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
     let words =
         iter::once(OsStr::new("udpbench")).chain(args.words.iter().map(OsString::as_os_str));
-    let line = match Cli::try_parse_from(cli::spread(words)) {
-        Ok(Cli { command: None, run }) => line_of(&run, 1)?,
-        Ok(Cli {
-            command: Some(Command::Run(run)),
-            ..
-        }) => line_of(&run, 1)?,
-        Ok(Cli {
-            command: Some(Command::Wire(wire)),
-            ..
-        }) if wire.what.is_none() => line_of_wire(&wire)?,
-        Ok(Cli {
-            command: Some(Command::Resume(resume)),
-            ..
-        }) => serde_json::to_string(&Files {
+    let cli = match Cli::try_parse_from(cli::spread(words)) {
+        Ok(cli) => Some(cli),
+        Err(error) if error.use_stderr() => return Err(error.into()),
+        // The help, or the version.
+        Err(_) => None,
+    };
+    let line = match cli.as_ref().map(|cli| (&cli.command, &cli.run)) {
+        Some((None, run)) => line_of(run, 1)?,
+        Some((Some(Command::Run(run)), _)) => line_of(run, 1)?,
+        Some((Some(Command::Wire(wire)), _)) if wire.what.is_none() => line_of_wire(wire)?,
+        Some((Some(Command::Resume(resume)), _)) => serde_json::to_string(&Files {
             sweep: true,
             resume: Some(&resume.log),
             ..Files::default()
         })?,
-        Ok(_) => serde_json::to_string(&Files::default())?,
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-            ) =>
-        {
-            serde_json::to_string(&Files::default())?
-        }
-        Err(error) => return Err(error.into()),
+        _ => serde_json::to_string(&Files::default())?,
     };
     writeln!(io::stdout(), "{line}")?;
     Ok(ExitCode::SUCCESS)

@@ -32,7 +32,7 @@ pub mod watch;
 pub mod wire;
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::ExitCode;
@@ -171,6 +171,12 @@ fn width_of(term: &Term) -> Option<u16> {
 /// Wraps lines at words if the width of the stream is known.
 fn folded<'a>(text: &'a str, term: &Term) -> Cow<'a, str> {
     width_of(term).map_or(text.into(), |width| fold::text(text, width.into()).into())
+}
+
+/// Returns whether a line of headings is due before this line of windows: before the first one, and on a terminal before
+/// every twentieth.
+fn is_header_due(printed: u32) -> bool {
+    printed == 0 || (io::stdout().is_terminal() && printed % 20 == 0)
 }
 
 /// Returns the width of standard output, in columns, if it is a terminal or `COLUMNS` says it.

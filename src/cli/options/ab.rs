@@ -12,7 +12,6 @@ use crate::error::UsageError;
 use crate::experiment::ab::header::{Header, Setup, Until};
 use crate::experiment::ab::{Pair, Side, pairs};
 use crate::results::log::Run;
-use crate::results::row::Environment;
 
 /// Default window, about that of a sweep. As in a sweep, the board's profile has the warm-up: in the first 40 ms, two
 /// engines may differ otherwise than later.
@@ -28,11 +27,7 @@ const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
     let a = request(args, Side::A, peer)?;
     let b = request(args, Side::B, peer)?;
-    let environment = Environment {
-        board: a.detected.board.name.clone(),
-        host: a.host.clone(),
-        ..Environment::default()
-    };
+    let environment = a.environment();
     let header = Header {
         run: Run::new(started_at, cli::words_as_text()),
         rounds: args.rounds.rounds,

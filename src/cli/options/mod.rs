@@ -141,6 +141,15 @@ impl Request {
         plan.judged_again(&bench.conditions(&self.detected.board, &pin, &refusals, peer))
     }
 
+    /// Returns what a search or a comparison tells about the machine.
+    fn environment(&self) -> Environment {
+        Environment {
+            board: self.detected.board.name.clone(),
+            host: self.host.clone(),
+            ..Environment::default()
+        }
+    }
+
     /// Returns the first line of the log.
     pub fn header(self, args: &RunArgs, started_at: &str, environment: Environment) -> Header {
         Header {

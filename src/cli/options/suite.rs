@@ -53,7 +53,6 @@ pub fn options(
             pin: own.placement.pin,
             ..typed.placement.clone()
         },
-        remote: typed.remote.clone(),
         output: OutputArgs {
             output: Some(directory.join(format!("{}.csv", sweep.name))),
             resume,
@@ -63,7 +62,7 @@ pub fn options(
         config: None,
         no_config: true,
         from_config: Vec::new(),
-        root: typed.root.clone(),
+        ..typed.clone()
     })
 }
 

@@ -3,10 +3,8 @@
 use clap::Parser;
 
 use super::{MIN_WINDOW, Request};
-use crate::cli::{Cli, EngineArg, ParameterArgs, RunArgs, WatchArgs};
-use crate::data::parameters::{attribute, parameters};
+use crate::cli::{Cli, ParameterArgs, RunArgs, WatchArgs};
 use crate::data::{Case, Duplex, Workload};
-use crate::engines::Entry;
 use crate::error::UsageError;
 use crate::host::placement::Placement;
 use crate::plan::{Decision, PlanWarning, Planned};
@@ -35,10 +33,6 @@ pub fn plan_watch(args: &WatchArgs) -> anyhow::Result<WatchPlan> {
         return Err(UsageError::flag("--window", &window, fix).into());
     }
     let mut run = sweep(args)?;
-    if let Some((flag, values, first)) = several(&run.parameters) {
-        let fix = format!("watch measures one case: use one value, such as {flag} {first}");
-        return Err(UsageError::flag(flag, &values, fix).into());
-    }
     complete(&mut run.parameters);
     let mut request = Request::new(&run)?;
     request.schedule.settings.window = args.window;
@@ -78,42 +72,5 @@ fn complete(given: &mut ParameterArgs) {
     let mut workloads = given.workload.iter().flatten();
     if workloads.any(|it| *it == Workload::Bidir) {
         given.duplex.get_or_insert_with(|| vec![Duplex::Full]);
-    }
-}
-
-macro_rules! define {
-    (
-        block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
-        case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
-    ) => {
-        /// Returns the first option with several values: its flag, all values and the first value.
-        fn several(given: &ParameterArgs) -> Option<(&'static str, String, String)> {
-            let engines = |args: &Option<Vec<EngineArg>>| -> Option<Vec<&'static Entry>> {
-                Some(args.as_ref()?.iter().flat_map(|arg| arg.entries()).collect())
-            };
-            None.or_else(|| in_flag("--engine", engines(&given.engine).as_deref()))
-                .or_else(|| in_flag("--sender", engines(&given.sender).as_deref()))
-                .or_else(|| in_flag("--receiver", engines(&given.receiver).as_deref()))
-                $(.or_else(|| in_flag(attribute!(flag { $($of_block)* }), given.$block.as_deref())))*
-                $(.or_else(|| in_flag(attribute!(flag { $($of_case)* }), given.$case.as_deref())))*
-                .or_else(|| in_flag("--sharing", given.sharing.as_deref()))
-                .or_else(|| in_flag("--spread", given.spread.as_deref()))
-        }
-    };
-}
-parameters!(define);
-
-fn in_flag<T: ToString>(
-    flag: &'static str,
-    values: Option<&[T]>,
-) -> Option<(&'static str, String, String)> {
-    let texts: Vec<String> = values?.iter().map(ToString::to_string).collect();
-    match &texts[..] {
-        [] | [_] => None,
-        [first, second, _, _, ..] => {
-            let shown = format!("{first},{second},... ({} values)", texts.len());
-            Some((flag, shown, first.clone()))
-        }
-        [first, ..] => Some((flag, texts.join(","), first.clone())),
     }
 }

@@ -30,6 +30,7 @@ use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::cpu_speed;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
+use crate::term::digits::counted;
 use crate::trial::agents::Agents;
 use crate::trial::idle_counters;
 use crate::trial::power_command::PowerCommand;
@@ -174,19 +175,10 @@ fn pass(
         Ok(())
     };
     let ending = session::measure(&mut sweep, resources, &mut progress, show)?;
-    let left = left(header.plan.cases().count(), progress.rows.len());
+    let left = header.plan.cases().count() - progress.rows.len();
+    let left = format!("{} without a row; ", counted(left, "case"));
     let ended = session::ended(&ending, &left, &progress.outputs, interrupt)?;
     Ok(ended.map_or(Ok((ending, progress)), Err))
-}
-
-/// Says how many cases of an interrupted sweep have no row.
-fn left(cases: usize, rows: usize) -> String {
-    match cases - rows {
-        0 if cases == 1 => "the case has a row, of fewer rounds; ".to_owned(),
-        0 => "all cases have rows, of fewer rounds; ".to_owned(),
-        1 => "1 case has no row; ".to_owned(),
-        left => format!("{left} cases have no row; "),
-    }
 }
 
 /// Highest number of passes through a plan: a baseline takes all, and `--against` a second one if the first cannot tell.
@@ -328,24 +320,5 @@ pub(super) fn warn(findings: &[Finding]) {
         for line in finding.fix.lines() {
             say(&format!("   fix: {line}"));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn an_interruption_says_how_many_cases_have_no_row() {
-        let left =
-            [(1, 1), (4, 4), (4, 3), (1, 0), (4, 0)].map(|(cases, rows)| super::left(cases, rows));
-        assert_eq!(
-            left,
-            [
-                "the case has a row, of fewer rounds; ",
-                "all cases have rows, of fewer rounds; ",
-                "1 case has no row; ",
-                "1 case has no row; ",
-                "4 cases have no row; ",
-            ]
-        );
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+pub(crate) use super::live::text_line;
 use super::live::{Live, Screen};
 use super::outputs::Outputs;
 use super::pulse::Pulse;

@@ -1,7 +1,6 @@
 //! Columns of `udpbench watch`: a window as one line of 80 columns, 60 for numbers and up to 20 for remarks.
 
-use std::time::SystemTime;
-
+use crate::commands::start_time::now;
 use crate::data::{Case, Workload};
 use crate::results::export::table::{count, number, thousands};
 use crate::results::row::{Row, Status};
@@ -94,12 +93,11 @@ pub(super) const WIDTH: usize = 80;
 
 /// Returns the line of a window that could not be measured.
 pub(super) fn failed(reason: &str) -> String {
-    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    format!("{} failed: {reason}", time(&now))
+    format!("{} failed: {reason}", time(&now()))
 }
 
 /// Returns the time of day of an RFC 3339 time: `12:34:56` of `2026-01-02T12:34:56.789Z`.
-fn time(at: &str) -> &str {
+pub(super) fn time(at: &str) -> &str {
     at.get(11..19).unwrap_or("--:--:--")
 }
 

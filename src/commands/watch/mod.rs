@@ -5,7 +5,6 @@ mod columns;
 mod program;
 mod summary;
 
-use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::slice;
 use std::time::Instant;
@@ -14,7 +13,7 @@ use self::columns::{WatchColumns, failed};
 use self::summary::Summary;
 use super::run::{environment, findings, warn};
 use super::session::interrupted;
-use super::{say, show_to_reader};
+use super::{is_header_due, say, show_to_reader};
 use crate::VERSION;
 use crate::cli::WatchArgs;
 use crate::cli::options::watch::{WatchPlan, plan_watch};
@@ -25,9 +24,6 @@ use crate::trial::NoSample;
 use crate::trial::agents::Agents;
 use crate::trial::spawned::THIS_PROGRAM;
 use crate::trial::spec::TrialSpec;
-
-/// Lines between two headers on a terminal.
-const LINES_PER_HEADER: u32 = 20;
 
 /// Reason why a watch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +46,6 @@ fn print_lines(
     header: &str,
     mut line: impl FnMut() -> Result<Option<String>, Interrupted>,
 ) -> anyhow::Result<End> {
-    let is_terminal = io::stdout().is_terminal();
     for printed in 0.. {
         if count == Some(printed) || end.is_some_and(|end| Instant::now() >= end) {
             break;
@@ -64,8 +59,7 @@ fn print_lines(
                 return Ok(End::Interrupted);
             }
         };
-        let is_due = printed == 0 || (is_terminal && printed % LINES_PER_HEADER == 0);
-        let header = if is_due { header } else { "" };
+        let header = if is_header_due(printed) { header } else { "" };
         if !show_to_reader(&format!("{header}{line}"))? {
             return Ok(End::PipeClosed);
         }

@@ -1,13 +1,14 @@
 //! `udpbench watch --port`: a line per window about the sockets of another program, and what was found in the end.
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use super::columns::WIDTH;
+use super::columns::{WIDTH, time};
 use super::{End, exit_code, print_lines};
 use crate::VERSION;
 use crate::cli::WatchArgs;
 use crate::commands::check::finding_text;
+use crate::commands::start_time::now;
 use crate::commands::{interrupt_on_signals, say, show, width};
 use crate::host::facts::RcvbufLimit;
 use crate::host::program::diagnosis::{Limits, findings};
@@ -142,7 +143,7 @@ fn columns() -> Columns<'static, Interval> {
     let percent = |share: f64| format!("{:.0}", 100.0 * share);
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     Columns::<Interval>::default()
-        .word("UTC     ", |_| time_now())
+        .word("UTC     ", |_| time(&now()).to_owned())
         .number(" kpps", |it| {
             format!("{:.1}", it.read as f64 / it.length.as_secs_f64() / 1e3)
         })
@@ -177,11 +178,6 @@ fn columns() -> Columns<'static, Interval> {
         .number("softirq", move |it| {
             or_dash(it.softirq_cpu().map(|(cpu, _)| cpu.to_string()))
         })
-}
-
-fn time_now() -> String {
-    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    now.get(11..19).unwrap_or("--:--:--").to_owned()
 }
 
 #[cfg(test)]

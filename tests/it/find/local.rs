@@ -170,8 +170,8 @@ fn what_makes_no_sense_is_refused_with_the_fix_and_leaves_nothing() {
     for (words, said) in [
         ("--rate 20k", "a search has rates of its own"),
         ("--workload bidir", "use flood or rr"),
-        ("--trial 5ms", "the shortest trials are a tenth of it"),
-        ("--trial 2s --sum 1s", "it holds several trials of 2s"),
+        ("--trial 5ms", "--trial 5ms: use 10ms or more"),
+        ("--trial 2s --sum 1s", "--sum 1s: use 2s or more"),
         ("--goal 100%", "is not below 100%"),
         ("--exceed 0%", "--exceed"),
         ("--width 1", "--width"),

@@ -24,13 +24,10 @@ use crate::experiment::find::burst;
 use crate::experiment::find::header::{Header, Question};
 use crate::experiment::find::lossless::LosslessQuestion;
 use crate::results::log::Run;
-use crate::results::row::Environment;
 use crate::term::duration;
 
 /// Default time limit of a case.
 const MAX_CASE_TIME: Duration = Duration::from_secs(300);
-
-/// Fix for `--arrivals` in a search without rates.
 
 /// Ratio of a full trial to the shortest trial of a search for a rate.
 const SHORTEST: u32 = 10;
@@ -154,11 +151,7 @@ fn of(
         run: Run::new(started_at, cli::words_as_text()),
         question,
         max_time: max_time.unwrap_or(MAX_CASE_TIME),
-        environment: Environment {
-            board: request.detected.board.name.clone(),
-            host: request.host,
-            ..Environment::default()
-        },
+        environment: request.environment(),
         settings: request.schedule.settings,
         plan: request.plan,
         truesizes: BTreeMap::new(),
@@ -167,23 +160,9 @@ fn of(
 }
 
 fn asked(args: &LosslessArgs) -> Result<LosslessQuestion, UsageError> {
-    let refused =
-        |flag, value: Duration, fix: String| UsageError::flag(flag, &duration::text(value), fix);
-    let shortest = MIN_WINDOW * SHORTEST;
-    if args.trial < shortest {
-        let fix = format!(
-            "the shortest trials are a tenth of it: use {} or more",
-            duration::text(shortest)
-        );
-        return Err(refused("--trial", args.trial, fix));
-    }
-    if args.sum < args.trial {
-        let fix = format!(
-            "it holds several trials of {}: use more",
-            duration::text(args.trial)
-        );
-        return Err(refused("--sum", args.sum, fix));
-    }
+    // The shortest trials are a tenth of it.
+    refuse_short("--trial", args.trial, MIN_WINDOW * SHORTEST)?;
+    refuse_short("--sum", args.sum, args.trial)?;
     Ok(LosslessQuestion {
         goal_pct: args.goal,
         exceed_pct: args.exceed,

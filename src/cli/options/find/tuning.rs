@@ -8,7 +8,6 @@ use crate::host::facts::Interface;
 use crate::host::tuning::{Name, Wanted};
 use crate::plan::{Plan, Settings};
 use crate::results::log::Run;
-use crate::results::row::Environment;
 
 /// Interface of trials on one host.
 const LOOPBACK: &str = "lo";
@@ -30,6 +29,7 @@ pub fn comparison(
     given.loopback = Some(vec![LoopbackTrains::Whole]);
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let request = Request::between(&run, peer)?;
+    let environment = request.environment();
     let setup = Setup {
         program: None,
         version: String::new(),
@@ -48,11 +48,7 @@ pub fn comparison(
         seed: request.schedule.seed,
         a: setup.clone(),
         b: setup,
-        environment: Environment {
-            board: request.detected.board.name.clone(),
-            host: request.host,
-            ..Environment::default()
-        },
+        environment,
         tunings: None,
         wire: request.wire,
     })

@@ -5,7 +5,7 @@ mod screen;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-pub(crate) use self::screen::Screen;
+pub(crate) use self::screen::{Screen, text_line};
 use crate::data::{BlockKey, Case, Sample};
 use crate::stats::{self, Estimate};
 use crate::term::digits::{interval_text, signed};

@@ -25,11 +25,8 @@ impl Screen {
     pub(crate) fn new(progress: ProgressBar) -> (Self, ProgressBar) {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let progress = all.add(progress);
-        let style = ProgressStyle::with_template("{msg}");
-        let table = ProgressBar::new_spinner()
-            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         let screen = Self {
-            table: all.add(table),
+            table: all.add(text_line()),
             all,
             shown_at: None,
         };
@@ -54,6 +51,13 @@ impl Screen {
         self.table.finish_and_clear();
         let _ = self.all.clear();
     }
+}
+
+/// Returns a bar that is only its message.
+pub(crate) fn text_line() -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg}");
+    ProgressBar::new_spinner()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
 }
 
 /// Shortest time between two drawings.
