@@ -19,16 +19,17 @@ pub const HEADINGS: [&str; 7] = [
     "Output",
 ];
 
-/// Options that `-h` leaves out, wherever they are.
+/// Options that `-h` of the other commands leaves out.
 const RARE_OPTIONS: &str = "--sender --receiver --sndbuf --tos --sched --mlock --transport --flows --outstanding \
     --think-time --arrivals --service --server-model --batch --train --loopback --priority --checksum --cmsg --busy-poll \
     --tokio-workers --duplex --wait --sharing --spread --until --max-time --warmup --heat --no-reference --verify \
     --power-command --seed --decimal-comma --columns --samples --warnings --explain --config \
-    --no-config --drop-reasons --agent --binary --exceed --width --recheck";
+    --no-config --board --rsh --accept --drop-reasons --agent --binary --exceed --width --recheck";
 
-/// Options that `-h` of the program shows: it also lists the commands.
-const OF_PROGRAM: &str =
-    "--engine --threads --payload --pin --duration --quick --full --on --output";
+/// Options that `-h` of the program shows, and of `wire`: these also list commands.
+const OF_PROGRAM: &str = "--engine --threads --payload --pin --quick --full --on --output";
+const OF_WIRE: &str = "--engine --workload --payload --rate --direction --address --rsh --deploy --duration --rounds \
+    --quick --full --threads --output --baseline --against";
 
 /// A table: the command, options of it, and a text about them.
 type Table = LazyLock<Vec<[&'static str; 3]>>;
@@ -89,6 +90,8 @@ fn arranged_option(arg: Arg, path: &str) -> Arg {
     let shown = default.map(|text| text.trim_matches(['(', ')']));
     let is_common = match path {
         "" => is_in(OF_PROGRAM, &name),
+        "wire" => is_in(OF_WIRE, &name),
+        "check" | "boards" | "engines" => true,
         _ => !is_in(RARE_OPTIONS, &name),
     };
     let is_hidden = arg.is_hide_set() || without(path, &name).is_some();
