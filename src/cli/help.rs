@@ -195,7 +195,10 @@ pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError>
             let fix = format!("write it behind {below}");
             return Err(UsageError::flag("wire", &format!("--{name}"), fix));
         }
-        path = format!("{path} {below}").trim_start().to_owned();
+        path = match &path[..] {
+            "" => below.to_owned(),
+            above => format!("{above} {below}"),
+        };
         matches = rest;
     }
 }

@@ -94,7 +94,7 @@ fn measure_again(before: &Path, after: &Path) -> String {
             .iter()
             .all(|rest| !numbered(*run, rest).exists())
     };
-    let run = (2..).find(is_free).unwrap_or_default();
+    let run = (2..=999).find(is_free).unwrap_or_default();
     let (stem, again) = (numbered(run, ""), shell::path(&numbered(run, ".csv")));
     let all_again = format!("{}*.csv", shell::path(&stem));
     let [before_name, after] = [before, after].map(shell::path);

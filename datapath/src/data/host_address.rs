@@ -62,7 +62,8 @@ impl FromStr for HostAddress {
                 interface: None,
             });
         };
-        if !is_link_local(ip) && !(ip.is_ipv6() && ip.is_multicast()) {
+        let has_interface = is_link_local(ip) || (ip.is_ipv6() && ip.is_multicast());
+        if !has_interface {
             return Err(format!(
                 "only addresses of one link (fe80::/10, ff00::/8) have an interface: use {ip}"
             ));

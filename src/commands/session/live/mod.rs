@@ -97,8 +97,9 @@ fn line(rival: &Rival, fastest: f64, width: usize) -> String {
     let reach = reach.map(|reach| signed(&reach) + "%");
     let _ = write!(line, " {speed:>11} {:>10}", reach.unwrap_or_default());
     let room = width.saturating_sub(line.chars().count() + 1);
-    // 0 of 0 is no length, either.
-    let length = (estimate.middle / fastest * room as f64).round() as usize;
+    let share = estimate.middle / fastest;
+    let is_filled = |cell: &usize| *cell as f64 - 0.5 <= share * room as f64;
+    let length = (1..=room).take_while(is_filled).count();
     line + " " + &"#".repeat(length)
 }
 
