@@ -53,8 +53,15 @@ fn run() -> ExitCode {
     if let Some(note) = note {
         commands::say(&note);
     }
+    let cli = match &cli.command {
+        Some(Command::Resume(args)) => match args.command_line() {
+            Ok(cli) => cli,
+            Err(error) => return explain(&error),
+        },
+        _ => cli,
+    };
     let outcome = match &cli.command {
-        None => measure(&cli.run),
+        None | Some(Command::Resume(_)) => measure(&cli.run),
         Some(Command::Run(args)) => measure(args),
         Some(Command::Latency(args)) => commands::latency::run(args),
         Some(Command::Find(args)) => commands::find::run(args),
@@ -95,11 +102,8 @@ fn run() -> ExitCode {
     })
 }
 
-/// Resumes the experiment of the log that `--resume` names, runs a suite, or runs one sweep.
+/// Runs a suite, or runs or resumes one sweep.
 fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    if let Some(code) = commands::resume::run(args)? {
-        return Ok(code);
-    }
     match &args.suite {
         None => commands::run::run(args),
         Some(suite) => commands::suite::run(args, suite),

@@ -41,7 +41,7 @@ def require_in_folder(files):
     if not files["sweep"]:
         raise Refusal("error: these arguments are for no sweep: it would have no results")
     if files["resume"]:
-        raise Refusal(f"error: --resume {files['resume']}: resume a sweep on the board itself, where its files are")
+        raise Refusal(f"error: resume {files['resume']}: resume a sweep on the board itself, where its files are")
     if files["output"] == "-":
         raise Refusal(
             "error: --output -: the results are to come back as files: name a file with --output, or leave --format out"

@@ -12,7 +12,7 @@ use crate::text::duration;
 
 /// The options of `ab`.
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("help/ab.txt").trim_end())]
 pub struct AbArgs {
     /// Sides of the comparison.
     #[command(flatten)]
@@ -38,27 +38,17 @@ pub struct SidesArgs {
     /// The udpbench of A [default: this one]
     ///
     /// With --on, its path on the other host
-    #[arg(value_name = "A", requires = "program_b", conflicts_with = "resume", value_hint = ValueHint::ExecutablePath)]
+    #[arg(value_name = "A", requires = "program_b", value_hint = ValueHint::ExecutablePath)]
     pub program_a: Option<PathBuf>,
     /// The udpbench of B [default: this one]
     #[arg(value_name = "B", value_hint = ValueHint::ExecutablePath)]
     pub program_b: Option<PathBuf>,
 
     /// Options of A alone, in one word, such as "--rcvbuf 1M"
-    #[arg(
-        long,
-        value_name = "OPTIONS",
-        allow_hyphen_values = true,
-        conflicts_with = "resume"
-    )]
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub a: Option<String>,
     /// Options of B alone
-    #[arg(
-        long,
-        value_name = "OPTIONS",
-        allow_hyphen_values = true,
-        conflicts_with = "resume"
-    )]
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub b: Option<String>,
     /// Shell command before each block of A, with --before-b
     ///
@@ -67,7 +57,6 @@ pub struct SidesArgs {
         long,
         value_name = "COMMAND",
         requires = "before_b",
-        conflicts_with = "resume",
         value_hint = ValueHint::CommandString
     )]
     pub before_a: Option<String>,
@@ -76,7 +65,6 @@ pub struct SidesArgs {
         long,
         value_name = "COMMAND",
         requires = "before_a",
-        conflicts_with = "resume",
         value_hint = ValueHint::CommandString
     )]
     pub before_b: Option<String>,
@@ -84,7 +72,7 @@ pub struct SidesArgs {
     /// Options of both sides
     ///
     /// Parameters, --duration, --warmup, --board, --pin, --quick
-    #[arg(last = true, value_name = "OPTIONS", conflicts_with = "resume")]
+    #[arg(last = true, value_name = "OPTIONS")]
     pub both: Vec<String>,
 }
 
@@ -95,23 +83,18 @@ pub struct RoundsArgs {
     /// Rounds, 6 or more
     ///
     /// Each has a window of every case on both sides, of 50 ms without --duration
-    #[arg(long, value_name = "N", default_value = "20", value_parser = within(6_u32..=MOST_ROUNDS), allow_negative_numbers = true, conflicts_with = "resume")]
+    #[arg(long, value_name = "N", default_value = "20", value_parser = within(6_u32..=MOST_ROUNDS), allow_negative_numbers = true)]
     pub rounds: u32,
     /// Adds rounds until every engine has its verdict
     ///
     /// An engine that has one is not measured any more. Five times the rounds at most
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long)]
     pub decide: bool,
     /// Time limit of --decide [default: 10m]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "decide", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "decide")]
     pub max_time: Option<Duration>,
     /// Seed of the order, to repeat that of an earlier comparison [default: random]
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        conflicts_with = "resume"
-    )]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u32>,
 }
 
@@ -120,37 +103,12 @@ pub struct RoundsArgs {
 #[command(next_help_heading = "Output")]
 pub struct LogArgs {
     /// The log of all windows [default: results/TIME-BOARD-ab.jsonl]
-    #[arg(short, long, value_name = "FILE", conflicts_with = "resume", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Resumes the comparison that wrote this log, or judges it again
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Log of the comparison to go on with: see `resume`
+    #[arg(skip)]
     pub resume: Option<PathBuf>,
     /// Shows no progress, only errors and the answers
     #[arg(short, long)]
     pub quiet: bool,
 }
-
-const AFTER_HELP: &str = "\
-Examples:
-  udpbench ab ./before ./after                           two builds, the default cases
-  udpbench ab --a '--rcvbuf 212992' --b '--rcvbuf 4194304' -- --engine std --threads 2
-  udpbench ab --a '--engine mio-level' --b '--engine mio-exhaustive' -- --threads 2,4
-  udpbench ab --before-a 'sysctl -qw net.core.busy_read=0' --before-b ./busy-read
-  udpbench ab ./before ./after --decide -- --engine std --threads 1
-
-Method:
-  The n-th case of A is compared with the n-th of B. A command runs before each block of its side.
-
-Verdicts:
-  faster, slower     significant, and not surely below the threshold (--by cpu: cheaper, dearer)
-  same               any change is surely below the threshold, in each part of the cases
-  unclear            the interval is too wide to say; more --rounds narrow it
-  broken             it works in A and fails in B
-
-Exit codes:
-  0    no engine is slower: surely by less than the threshold, if at all
-  1    something broke
-  2    bad input
-  3    something slower, dearer or broken
-  4    inconclusive: some engine may be slower (--accept inconclusive: 0)
-  130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";

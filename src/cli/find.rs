@@ -7,14 +7,13 @@ use clap::{Args, Subcommand, ValueHint};
 
 use super::{
     AxisArgs, IdleArgs, KneeArgs, ParameterArgs, PlacementArgs, RemoteArgs, ShapeArgs, TuningArgs,
-    axis, tuning,
 };
 use crate::term::percent;
 use crate::text::duration;
 
 /// The options of `find`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = AFTER_HELP, disable_help_subcommand = true, subcommand_help_heading = "Searches", subcommand_value_name = "WHAT")]
+#[command(after_help = include_str!("help/find.txt").trim_end(), disable_help_subcommand = true, subcommand_help_heading = "Searches", subcommand_value_name = "WHAT")]
 pub struct FindArgs {
     /// Search to run.
     #[command(subcommand)]
@@ -25,22 +24,22 @@ pub struct FindArgs {
 #[derive(Clone, Debug, Subcommand)]
 pub enum FindCommand {
     /// The highest rate without loss, and what gives out first above it
-    #[command(after_help = LOSSLESS_AFTER_HELP)]
+    #[command(after_help = include_str!("help/find-lossless.txt").trim_end())]
     Lossless(Box<SearchArgs<LosslessArgs>>),
     /// The payload from which a round trip, or a datagram, takes longer
-    #[command(after_help = axis::CLIFF_AFTER_HELP)]
+    #[command(after_help = include_str!("help/find-cliff.txt").trim_end())]
     Cliff(Box<SearchArgs<AxisArgs>>),
     /// The silence after which a round trip takes longer, or a request is lost
-    #[command(after_help = axis::IDLE_AFTER_HELP)]
+    #[command(after_help = include_str!("help/find-idle.txt").trim_end())]
     Idle(Box<SearchArgs<IdleArgs>>),
     /// The longest train of datagrams that arrives whole, and where the rest is lost
-    #[command(after_help = BURST_AFTER_HELP)]
+    #[command(after_help = include_str!("help/find-burst.txt").trim_end())]
     Burst(Box<SearchArgs<BurstArgs>>),
     /// The smallest batch or train from which on more brings little
-    #[command(after_help = axis::KNEE_AFTER_HELP)]
+    #[command(after_help = include_str!("help/find-knee.txt").trim_end())]
     Knee(Box<SearchArgs<KneeArgs>>),
     /// The setting of this machine that helps: tried only with --yes, and put back
-    #[command(after_help = tuning::AFTER_HELP)]
+    #[command(after_help = include_str!("help/find-tuning.txt").trim_end())]
     Tuning(Box<SearchArgs<TuningArgs>>),
 }
 
@@ -91,6 +90,11 @@ impl FindCommand {
         of_any!(self, args => &args.time)
     }
 
+    /// Returns the options of the output, for changing them.
+    pub fn output_mut(&mut self) -> &mut FindOutputArgs {
+        of_any!(self, args => &mut args.output)
+    }
+
     /// Returns the options of the output.
     pub fn output(&self) -> &FindOutputArgs {
         of_any!(self, args => &args.output)
@@ -125,7 +129,7 @@ pub struct SearchTimeArgs {
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub max_case_time: Option<Duration>,
     /// Traffic before each trial counts [default: of the board profile, mostly 50ms]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub warmup: Option<Duration>,
 }
 
@@ -134,22 +138,22 @@ pub struct SearchTimeArgs {
 #[command(next_help_heading = "Measuring")]
 pub struct LosslessArgs {
     /// Loss that counts as none, of the datagrams of a trial
-    #[arg(long, value_name = "PCT", value_parser = percent::parse_from_zero, default_value = "0%", conflicts_with = "resume")]
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_from_zero, default_value = "0%")]
     pub goal: f64,
     /// Share of the trials that may lose more
-    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "50%", conflicts_with = "resume")]
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "50%")]
     pub exceed: f64,
     /// Length of a trial that counts in full
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms")]
     pub trial: Duration,
     /// Length of all trials at either bound together
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "7s", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "7s")]
     pub sum: Duration,
     /// Distance of the bounds at the end
-    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "0.5%", conflicts_with = "resume")]
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "0.5%")]
     pub width: f64,
     /// Time over which both bounds are tried again, every 6 s
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "60s", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "60s")]
     pub recheck: Duration,
 }
 
@@ -160,18 +164,18 @@ pub struct BurstArgs {
     /// Time from one train to the next
     ///
     /// From the start of each, long enough for buffers to become empty
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms")]
     pub pause: Duration,
     /// Length of a trial that counts in full
     ///
     /// It has several trains
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "500ms")]
     pub trial: Duration,
     /// Length of all trials at either bound together
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "3s", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "3s")]
     pub sum: Duration,
     /// Distance of the bounds at the end
-    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "1%", conflicts_with = "resume")]
+    #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "1%")]
     pub width: f64,
 }
 
@@ -187,12 +191,11 @@ pub struct FindOutputArgs {
         long,
         help_heading = "Output",
         value_name = "FILE",
-        conflicts_with = "resume",
         value_hint = ValueHint::FilePath
     )]
     pub output: Option<PathBuf>,
-    /// Resumes the search that wrote this log, or shows what it has found
-    #[arg(long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Log of the search to go on with: see `resume`
+    #[arg(skip)]
     pub resume: Option<PathBuf>,
     /// Form of the answers.
     #[command(flatten)]
@@ -204,48 +207,3 @@ pub struct FindOutputArgs {
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
 }
-
-const AFTER_HELP: &str = "\
-Examples:
-  udpbench find lossless                                 three engines, some 5 minutes
-  udpbench find lossless --engine std,mmsg --payload 300
-  udpbench wire pi@board find lossless --direction up    from this host to the other one
-  udpbench wire pi@board find cliff --payload 1,3000     the byte that costs a fragment
-  udpbench wire pi@board find idle                       the first datagram after a silence
-  udpbench find knee                                     the batch or train that is enough
-  udpbench find tuning                                   settings of this host; --yes tries them
-
-Exit codes:
-  0    found
-  1    a case failed, nothing could run, or the log could not be written
-  2    bad input
-  4    a case was not finished within --max-case-time
-  130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
-
-const BURST_AFTER_HELP: &str = "\
-Examples:
-  udpbench find burst --engine std,mmsg --threads 2 --payload 300
-  udpbench find burst --engine std --rcvbuf 64k,256k,1M  trains that a receive buffer holds
-  udpbench wire pi@board find burst --engine std --direction up,down
-  udpbench find burst --workload rr --service 200us --pause 250ms --engine std --threads 2
-  udpbench find burst --resume results/TIME-BOARD-find.jsonl
-
-Method:
-  A sender sends a train of datagrams as fast as it can, every --pause. The search doubles the
-  length and then narrows it down, until the longest train without loss and the shortest one with
-  loss are --width apart. Engines that send several datagrams per call send trains of whole calls.";
-
-const LOSSLESS_AFTER_HELP: &str = "\
-Examples:
-  udpbench find lossless                                 three engines, some 5 minutes
-  udpbench find lossless --engine all --payload 26,1460  all engines, also small datagrams
-  udpbench plan find lossless --engine all               how long that takes
-  udpbench find lossless --goal 0.1%                     a trial may lose 0.1 %
-  udpbench find lossless --trial 2s --sum 60s            finds rarer losses
-  udpbench find lossless --workload rr --payload 26      requests: for udpbench latency --load
-  udpbench find lossless --resume results/TIME-BOARD-find.jsonl
-
-Method:
-  A rate passes if at most --exceed of its trials lose more than --goal (MLRsearch, RFC 9971).
-  Short trials find the range, full trials the bounds. Then, both bounds are tried again. A rate
-  that a sender cannot keep does not pass.";

@@ -1,6 +1,12 @@
 //! Arranges the help: the headings, the options that `-h` shows, and the options that a command does not show at all.
 
-use clap::{Arg, Command};
+use std::ffi::OsStr;
+use std::sync::LazyLock;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, Id};
+
+use crate::error::UsageError;
 
 /// Headings of options, in the order of `--help`.
 pub const HEADINGS: [&str; 7] = [
@@ -13,140 +19,38 @@ pub const HEADINGS: [&str; 7] = [
     "Output",
 ];
 
-/// Options that `-h` shows, by command. A command that is not listed shows all.
-const COMMON: [(&str, &str); 16] = [
-    (
-        "",
-        "engine threads payload pin duration quick full on output",
-    ),
-    (
-        "run",
-        "engine workload suite payload rate connection ip on duration rounds full quick threads pin output format \
-         baseline against resume",
-    ),
-    (
-        "latency",
-        "engine payload ip on load duration rounds quick threads pin output baseline against resume",
-    ),
-    (
-        "find lossless",
-        "engine workload payload on goal trial sum max-case-time threads pin output format resume",
-    ),
-    (
-        "find cliff",
-        "engine workload payload on threshold trial max-case-time threads pin output format resume",
-    ),
-    (
-        "find idle",
-        "engine payload on silence threshold max-case-time threads pin output format resume",
-    ),
-    (
-        "find burst",
-        "engine workload payload rcvbuf on pause trial max-case-time threads pin output resume",
-    ),
-    (
-        "find knee",
-        "engine payload on by threshold rounds max-case-time threads pin output format resume",
-    ),
-    (
-        "find tuning",
-        "engine workload payload setting yes rounds threads output resume",
-    ),
-    (
-        "wire",
-        "engine workload payload rate direction address rsh deploy duration rounds quick full threads output baseline \
-         against resume",
-    ),
-    (
-        "watch",
-        "port pid engine workload payload rate connection rcvbuf count for window threads pin",
-    ),
-    (
-        "plan",
-        "engine workload suite payload rate connection ip on duration rounds full quick threads pin details",
-    ),
-    (
-        "ab",
-        "a b before-a before-b on rounds decide by details output resume",
-    ),
-    ("check", "board rcvbuf interface on deploy"),
-    ("boards", "detect new capture on deploy"),
-    ("engines", "on deploy"),
-];
+/// Options that `-h` of the other commands leaves out.
+const RARE_OPTIONS: &str = "--sender --receiver --sndbuf --tos --sched --mlock --transport --flows --outstanding \
+    --think-time --arrivals --service --server-model --batch --train --loopback --priority --checksum --cmsg --busy-poll \
+    --tokio-workers --duplex --wait --sharing --spread --until --max-time --warmup --heat --no-reference --verify \
+    --power-command --seed --decimal-comma --columns --samples --warnings --explain --config \
+    --no-config --board --rsh --accept --drop-reasons --agent --binary --exceed --width --recheck";
 
-/// Options that a command has in common with others and that cannot do anything in it, nor in the commands below it.
-/// They are hidden.
-const WITHOUT: [(&str, &str); 12] = [
-    ("wire", "on config no-config"),
-    ("wire latency", BEHIND_WIRE),
-    ("wire find", BEHIND_WIRE),
-    (
-        "latency",
-        "workload rate outstanding think-time duplex suite no-reference full",
-    ),
-    ("find", "rate duplex"),
-    ("find lossless", "outstanding think-time"),
-    ("find cliff", "arrivals"),
-    ("find idle", "arrivals think-time workload"),
-    ("find burst", "outstanding think-time arrivals"),
-    (
-        "find knee",
-        "batch train workload arrivals outstanding think-time service server-model",
-    ),
-    ("find tuning", "arrivals"),
-    (
-        "plan",
-        "until max-time seed output format columns samples baseline against resume accept-changes warnings quiet",
-    ),
-];
+/// Options that `-h` of the program shows, and of `wire`: these also list commands.
+const OF_PROGRAM: &str = "--engine --threads --payload --pin --quick --full --on --output";
+const OF_WIRE: &str = "--engine --workload --payload --rate --direction --address --rsh --deploy --duration --rounds \
+    --quick --full --threads --output --baseline --against";
 
-/// Options that are typed behind `wire HOST`, not behind what follows it.
-const BEHIND_WIRE: &str = "rsh agent deploy binary drop-reasons";
+/// A table: the command, options of it, and a text about them.
+type Table = LazyLock<Vec<[&'static str; 3]>>;
+static WITHOUT: Table = LazyLock::new(|| table(include_str!("help/without.txt")));
+static DEFAULTS: Table = LazyLock::new(|| table(include_str!("help/defaults.txt")));
 
-/// Options of `wire` alone.
-const OF_WIRE: &str = "direction drop-reasons";
+/// Reads a table whose columns are parted by bars.
+fn table(text: &'static str) -> Vec<[&'static str; 3]> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let cells = lines.filter_map(|line| {
+        line.split('|')
+            .map(str::trim)
+            .collect::<Vec<_>>()
+            .try_into()
+            .ok()
+    });
+    cells.collect()
+}
 
-/// Defaults that differ from those of a sweep, by command and option. The first entry counts.
-const DEFAULTS: [(&str, &str, &str); 34] = [
-    ("latency", "threads", "2"),
-    ("latency", "payload", "26"),
-    ("latency", "ip", "v4"),
-    ("latency", "connection", "connected"),
-    ("latency", "duration", "2s"),
-    ("find cliff", "payload", "16,9000"),
-    ("find cliff", "workload", "rr"),
-    ("find cliff", "threshold", "10%"),
-    ("find idle", "engine", "std"),
-    ("find idle", "threads", "2"),
-    ("find idle", "payload", "64"),
-    ("find idle", "threshold", "100%"),
-    ("find knee", "engine", "mmsg,gso"),
-    ("find knee", "threads", "2"),
-    ("find knee", "payload", "1460"),
-    ("find knee", "threshold", "2%"),
-    ("find tuning", "engine", "std"),
-    ("find tuning", "threads", "2"),
-    ("find tuning", "payload", "1460"),
-    ("find tuning", "workload", "flood,rr"),
-    ("find tuning", "max-case-time", "none"),
-    ("find lossless", "engine", "std,mmsg,gso-gro"),
-    ("find lossless", "payload", "mostly 1460"),
-    (
-        "find lossless",
-        "max-case-time",
-        "5m; 100s with the default engines and payload",
-    ),
-    ("find", "threads", "the most that fit the CPUs"),
-    ("find", "payload", "mostly 26,1460"),
-    ("find", "ip", "v4"),
-    ("find", "connection", "connected"),
-    ("watch", "engine", "std"),
-    ("watch", "threads", "2"),
-    ("watch", "payload", "1460"),
-    ("watch", "ip", "v4"),
-    ("watch", "connection", "connected"),
-    ("wire", "address", "the one that ssh has reached"),
-];
+/// Options that say how `wire` reaches its host. They are typed behind `wire HOST`.
+const REACH: &str = "--rsh --agent --deploy --binary --drop-reasons";
 
 /// Arranges the help of a command and of those of its subcommands whose names `is_wanted` accepts. `path` is how the
 /// command is typed, without the program's name.
@@ -180,17 +84,123 @@ fn arranged_option(arg: Arg, path: &str) -> Arg {
         // clap has a heading of its own for them.
         return arg.help_heading(None::<&str>);
     };
-    let has = |names: &str| names.split(' ').any(|it| it == name);
-    let mut without = WITHOUT.iter().filter(|(command, _)| is_of(path, command));
-    if without.any(|(_, names)| has(names)) || (has(OF_WIRE) && !is_of(path, "wire")) {
-        return arg.hide(true);
-    }
-    let mut common = COMMON.iter();
-    let common = common.find(|(command, _)| path == *command || of_one_host(path) == *command);
-    let is_common = common.is_none_or(|(_, names)| has(names));
     let mut defaults = DEFAULTS.iter();
-    let default = defaults.find(|(command, option, _)| is_of(path, command) && *option == name);
-    with_texts(arg, default.map(|(.., text)| *text)).hide_short_help(!is_common)
+    let default = defaults.find(|[command, option, _]| is_of(path, command) && *option == name);
+    let default = default.map(|[.., text]| *text);
+    let shown = default.map(|text| text.trim_matches(['(', ')']));
+    let is_common = match path {
+        "" => is_in(OF_PROGRAM, &name),
+        "wire" => is_in(OF_WIRE, &name),
+        "check" | "boards" | "engines" => true,
+        _ => !is_in(RARE_OPTIONS, &name),
+    };
+    let is_hidden = arg.is_hide_set() || without(path, &name).is_some();
+    let arg = with_texts(arg, shown)
+        .hide(is_hidden)
+        .hide_short_help(!is_common);
+    match default.filter(|text| !text.starts_with('(')) {
+        Some(value) => arg.default_value(value).hide_default_value(true),
+        None => arg,
+    }
+}
+
+/// Returns what to do instead of an option that a command does not take. Empty: it does no harm.
+pub(super) fn without(path: &str, name: &str) -> Option<&'static str> {
+    let mut entries = WITHOUT.iter().filter(|[command, ..]| match *command {
+        "" => !is_of(path, "wire"),
+        command => is_of(path, command),
+    });
+    let entry = entries.find(|[_, names, _]| is_in(names, name));
+    entry.map(|[.., instead]| *instead)
+}
+
+/// Returns whether an option, without its dashes, is in a list of options with them.
+fn is_in(names: &str, name: &str) -> bool {
+    names
+        .split(' ')
+        .any(|it| it.strip_prefix("--") == Some(name))
+}
+
+/// Returns the options of this level of a command line that were typed, without their dashes, and their values.
+fn typed(matches: &ArgMatches) -> impl Iterator<Item = (String, String)> {
+    // The names of groups are those of types.
+    let ids = matches.ids().map(Id::as_str);
+    let ids = ids.filter(|id| id.starts_with(char::is_lowercase));
+    let ids = ids.filter(|id| matches.value_source(id) == Some(ValueSource::CommandLine));
+    ids.map(|id| {
+        let is_flag = matches.try_get_one::<bool>(id).is_ok();
+        let values = matches.get_raw(id).filter(|_| !is_flag);
+        let values = values.into_iter().flatten().map(OsStr::to_string_lossy);
+        let values: Vec<_> = values.collect();
+        (id.replace('_', "-"), values.join(","))
+    })
+}
+
+/// Returns an error for the first of these options that was typed, with this fix.
+pub(super) fn refuse(
+    matches: &ArgMatches,
+    names: &'static str,
+    fix: &str,
+) -> Result<(), UsageError> {
+    let typed: Vec<_> = typed(matches).collect();
+    let refused = names.split(' ').find_map(|name| {
+        let typed = typed
+            .iter()
+            .find(|(it, _)| name.strip_prefix("--") == Some(it));
+        typed.map(|(_, value)| UsageError::flag(name, value, fix))
+    });
+    refused.map_or(Ok(()), Err)
+}
+
+/// Returns an error for the first option with several values, in a command that measures one case.
+fn refuse_lists(matches: &ArgMatches) -> Result<(), UsageError> {
+    for (name, values) in typed(matches) {
+        let all = matches.get_raw(&name.replace('-', "_"));
+        if let Some(first) = all
+            .filter(|all| all.len() > 1)
+            .and_then(|mut all| all.next())
+        {
+            let first = first.to_string_lossy();
+            let fix = format!("watch measures one case: use one value, such as --{name} {first}");
+            return Err(UsageError::flag(
+                "watch",
+                &format!("--{name} {values}"),
+                fix,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Returns an error for the first option that its command does not take.
+pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError> {
+    let mut path = String::new();
+    loop {
+        for [_, names, instead] in WITHOUT.iter().filter(|[.., instead]| !instead.is_empty()) {
+            for name in names.split(' ') {
+                if without(&path, &name[2..]) == Some(instead) {
+                    refuse(matches, name, instead)?;
+                }
+            }
+        }
+        if path == "watch" {
+            refuse_lists(matches)?;
+        }
+        let Some((below, rest)) = matches.subcommand() else {
+            return Ok(());
+        };
+        // What `wire` measures instead of a sweep has the options of its own behind it.
+        let mut early = typed(matches).filter(|(name, _)| name != "to" && !is_in(REACH, name));
+        if let Some((name, _)) = early.next() {
+            let fix = format!("write it behind {below}");
+            return Err(UsageError::flag("wire", &format!("--{name}"), fix));
+        }
+        path = match &path[..] {
+            "" => below.to_owned(),
+            above => format!("{above} {below}"),
+        };
+        matches = rest;
+    }
 }
 
 /// Subcommands that `-h` leaves out: the sweep by its name, and those that other programs call.
@@ -259,9 +269,7 @@ mod tests {
 
     #[test]
     fn the_tables_name_commands_and_options_that_exist() {
-        let common = COMMON.into_iter().chain(WITHOUT);
-        let defaults = DEFAULTS.iter().map(|(path, option, _)| (*path, *option));
-        for (path, names) in common.chain(defaults) {
+        for [path, names, _] in WITHOUT.iter().chain(&*DEFAULTS) {
             let mut command = Cli::command();
             for name in path.split_whitespace() {
                 command = command.find_subcommand(name).expect(path).clone();
@@ -269,7 +277,7 @@ mod tests {
             let mut below: Vec<&Command> = command.get_subcommands().collect();
             below.push(&command);
             let all = || below.iter().flat_map(|it| it.get_arguments());
-            for name in names.split(' ') {
+            for name in names.split(' ').map(|name| name.trim_start_matches('-')) {
                 assert!(
                     all().any(|arg| arg.get_long() == Some(name)),
                     "{path} --{name}"

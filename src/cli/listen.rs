@@ -1,7 +1,7 @@
 //! `listen`: what was typed, nothing else.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -10,13 +10,12 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::number::within;
 use crate::data::sequence_field::{Numbered, SequenceField};
-use crate::data::{Buffer, InterfaceName};
-use crate::sys::interface_addresses;
+use crate::data::{Buffer, HostAddress, InterfaceName};
 use crate::text::duration;
 
 /// The options of `listen`.
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("help/listen.txt").trim_end())]
 pub struct ListenArgs {
     /// Port to listen on, and the address of this host or the group that datagrams are sent to
     #[arg(value_name = "[ADDRESS:]PORT")]
@@ -24,7 +23,7 @@ pub struct ListenArgs {
 
     /// Multicast group to join
     #[arg(long, help_heading = "What", value_name = "ADDRESS")]
-    pub group: Option<ScopedAddress>,
+    pub group: Option<HostAddress>,
 
     /// Only sender of the group whose datagrams are wanted (SSM)
     #[arg(long, help_heading = "What", value_name = "ADDRESS")]
@@ -102,20 +101,11 @@ pub enum ListenShape {
     Json,
 }
 
-/// An address with the interface that an IPv6 address of a link or a group needs: `ff02::1%eth0`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScopedAddress {
-    /// IP address.
-    pub ip: IpAddr,
-    /// Interface.
-    pub interface: Option<InterfaceName>,
-}
-
 /// `PORT`, `ADDRESS:PORT`, `[ADDRESS]:PORT` or `[ADDRESS%INTERFACE]:PORT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListenAddress {
     /// Address. `None`: all of this host.
-    pub address: Option<ScopedAddress>,
+    pub address: Option<HostAddress>,
     /// UDP port.
     pub port: u16,
 }
@@ -125,49 +115,6 @@ impl ListenArgs {
     pub fn numbered(&self) -> Option<Numbered> {
         let rtp = self.rtp.then_some(Numbered::Rtp);
         self.sequence.map(Numbered::Field).or(rtp)
-    }
-}
-
-impl FromStr for ScopedAddress {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (address, interface) = match text.split_once('%') {
-            Some((address, interface)) => (address, Some(interface)),
-            None => (text, None),
-        };
-        let ip: IpAddr = address
-            .parse()
-            .map_err(|_| format!("{address:?} is no IP address"))?;
-        let needs_it = |ip: Ipv6Addr| ip.is_unicast_link_local() || ip.is_multicast();
-        let interface = match interface {
-            None => None,
-            Some(_) if !matches!(ip, IpAddr::V6(ip) if needs_it(ip)) => {
-                return Err(format!("this address has no interface: use {ip}"));
-            }
-            Some(name) => Some(named(name)?),
-        };
-        Ok(Self { ip, interface })
-    }
-}
-
-/// Returns an interface by its name, or by its number.
-fn named(interface: &str) -> Result<InterfaceName, String> {
-    match interface.parse() {
-        Ok(index) => interface_addresses::name_of(index)
-            .ok_or_else(|| format!("no interface of this host has the number {index}"))?
-            .parse(),
-        Err(_) => interface.parse(),
-    }
-}
-
-impl fmt::Display for ScopedAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.ip)?;
-        match &self.interface {
-            Some(interface) => write!(f, "%{}", interface.as_str()),
-            None => Ok(()),
-        }
     }
 }
 
@@ -209,51 +156,6 @@ impl fmt::Display for ListenAddress {
     }
 }
 
-const AFTER_HELP: &str = "\
-Examples:
-  udpbench listen 2368                         a line per second until Ctrl-C, then a summary
-  udpbench listen 2368 --gap 20ms --for 1m     silences of 20 ms or longer, each with its moment
-  udpbench listen 5004 --rtp                   what RTP lost on the way, and what this host dropped
-
-More examples:
-  udpbench listen 7502 --sequence 4:2:le       2 bytes behind the first 4 are the number
-  udpbench listen 239.1.1.1:5004 --interface eth0
-  udpbench listen 5004 --group 232.1.1.1 --source 10.0.0.7
-  udpbench listen '[fe80::1%eth0]:7400'        a link-local address of this host
-  udpbench listen 7502 --rcvbuf 4M -o lidar.jsonl
-  udpbench report lidar.jsonl
-
-Method:
-  A thread receives up to 64 datagrams per call. It never sends anything; to join a group, the kernel does.
-  Where the kernel stamps arrivals, gaps are those at the interface, not those of the reading.
-
-Columns:
-  UTC       when the window opened
-  pps       datagrams per second, of all sources
-  Mb/s      payload
-  src       sources; 64+: and others, which are only counted
-  p50 us    gaps between arrivals: median; p99 us: 99 % are shorter; max ms: the longest
-  quiet     gaps of --gap or longer
-  lost      numbers that did not come, dropped here or lost on the way; less than 0: late ones came;
-            ?: no source of this line has numbers that follow each other
-  late      datagrams after one with a higher number
-  dup       datagrams whose number had come before
-  socket    datagrams that the socket dropped: full buffer, wrong checksum or filter
-  kernel    packets that the backlog, IP or UDP dropped, for any program
-  nic       packets that an interface or its driver lost, for any program
-  full%     of the receive buffer
-  cpu%      CPU time of the receiving thread, of one CPU
-
-Files:
-  FILE.jsonl  the log: a line per window and silence as they end, then the summary
-  FILE.csv    a row per line: these columns with more digits, times in UTC, and the drops by place
-
-Exit codes:
-  0    done, also by Ctrl-C
-  1    no datagram came, or the socket failed
-  2    bad input
-  143  ended by SIGTERM; 129: by SIGHUP, as when ssh drops";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,7 +172,7 @@ mod tests {
             let parsed = text.parse::<ListenAddress>();
             assert_eq!(parsed.map(|it| it.to_string()), Ok(text.to_owned()));
         }
-        let by_number = "ff02::7%1".parse::<ScopedAddress>();
+        let by_number = "ff02::7%1".parse::<HostAddress>();
         assert_eq!(
             by_number.map(|it| it.to_string()),
             Ok("ff02::7%lo".to_owned())
@@ -285,8 +187,8 @@ mod tests {
             ("70000", "write PORT"),
             ("::1:7", "write PORT"),
             ("lidar:7502", "is no IP address"),
-            ("[10.0.0.1%lo]:7", "has no interface"),
-            ("[2001:db8::1%lo]:7", "has no interface"),
+            ("[10.0.0.1%lo]:7", "have an interface"),
+            ("[2001:db8::1%lo]:7", "have an interface"),
         ] {
             let refused = text.parse::<ListenAddress>().expect_err(text);
             assert!(refused.contains(problem), "{text}: {refused}");

@@ -21,6 +21,7 @@ pub mod peer;
 mod ranges;
 mod remote;
 mod results;
+mod resume;
 mod run;
 mod soak;
 mod tuning;
@@ -46,13 +47,14 @@ pub use self::axis::{AxisArgs, IdleArgs, KneeArgs};
 pub use self::engine::EngineArg;
 pub(crate) use self::engine::PROGRAM;
 pub use self::find::{BurstArgs, FindArgs, FindCommand, FindOutputArgs, LosslessArgs, SearchArgs};
-pub use self::listen::{ListenArgs, ListenShape, ScopedAddress};
+pub use self::listen::{ListenArgs, ListenShape};
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
 pub use self::remote::RemoteArgs;
 pub use self::results::{
     AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, ShapeArgs, SummarizeArgs,
 };
+pub use self::resume::ResumeArgs;
 pub use self::run::{
     LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, PlanCommand, RunArgs,
 };
@@ -64,7 +66,7 @@ pub use self::words::{as_typed, words, words_as_text};
 
 /// Measures which UDP socket API or event loop is fastest on this board, and what it loses and costs
 #[derive(Args, Debug)]
-#[command(version = crate::VERSION, args_conflicts_with_subcommands = true, disable_help_subcommand = true, after_help = AFTER_HELP)]
+#[command(version = crate::VERSION, args_conflicts_with_subcommands = true, disable_help_subcommand = true, after_help = include_str!("help/udpbench.txt").trim_end())]
 pub struct Cli {
     /// Subcommand. Without one, the sweep runs.
     #[command(subcommand)]
@@ -132,40 +134,6 @@ impl Cli {
     }
 }
 
-/// `-h` shows the first paragraph, `--help` all. Each paragraph becomes a section of the manual page, each line with a gap an entry in it.
-const AFTER_HELP: &str = "\
-Examples:
-  udpbench                                    which engine? An answer within 30 seconds
-  udpbench --threads 4 --payload 1460         one thread count, one payload: which engine?
-  udpbench check                              problems of this host that would invalidate a run
-
-More examples:
-  udpbench --full                             the whole sweep, in some minutes
-  udpbench plan --threads 1,2,3               what would run, what is skipped and why
-  udpbench --sender gso --receiver all        ranks receivers: a plain sender would be the limit
-  udpbench --threads 2 --pin 2:3 -o run.csv   the sender on CPU 2, the receiver on CPU 3
-  udpbench --full --baseline before           keeps two runs by this name
-  udpbench --full --against before            compares this run with it
-  udpbench --suite board                      the suite for a new board, in ten minutes
-
-Values:
-  Lists are separated by commas. Durations have a unit: 200ms, 1s.
-
-Files:
-  udpbench.toml             options that are not typed; --config names another file
-  results/TIME-BOARD.csv    the results, one row per case
-  results/TIME-BOARD.jsonl  the log with the raw samples, one line per event
-  results/TIME-BOARD-SUITE  both for each sweep of a --suite, and a page
-  results/baselines         both for each run with --baseline
-
-Exit codes:
-  0    done
-  1    a case failed, nothing could run, or results could not be written
-  2    bad input
-  3    --against: something is slower or broken
-  4    --against: some engine may be slower (--accept inconclusive: 0)
-  130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";
-
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -183,6 +151,8 @@ pub enum Command {
     Listen(Box<ListenArgs>),
     /// Sends at a constant rate for hours: each outage, loss and delay is an event
     Soak(Box<SoakArgs>),
+    /// Goes on with what was interrupted, from its log
+    Resume(ResumeArgs),
     /// Shows what would run, what is skipped and why, and how long it takes
     Plan(Box<PlanArgs>),
     /// Checks this host: each problem with its fix
@@ -308,31 +278,20 @@ impl Shell {
 
 /// The options of `completions`.
 #[derive(Args, Debug)]
-#[command(after_help = COMPLETIONS_AFTER_HELP)]
+#[command(after_help = include_str!("help/completions.txt").trim_end())]
 pub struct CompletionsArgs {
     /// The shell
     pub shell: Shell,
 }
 
-const COMPLETIONS_AFTER_HELP: &str = "\
-Examples:
-  source <(udpbench completions bash)             in this bash, now
-  udpbench completions zsh >~/.zfunc/_udpbench    for every zsh whose fpath has ~/.zfunc
-  udpbench completions fish >~/.config/fish/completions/udpbench.fish  for every fish";
-
 /// The options of `manual`.
 #[derive(Args, Debug)]
-#[command(after_help = MANUAL_AFTER_HELP)]
+#[command(after_help = include_str!("help/manual.txt").trim_end())]
 pub struct ManualArgs {
     /// Directory for the pages; created if missing, older pages in it are replaced
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 }
-
-const MANUAL_AFTER_HELP: &str = "\
-Examples:
-  udpbench manual pages                       then: man -l pages/udpbench.1
-  udpbench manual ~/.local/share/man/man1     from then on: man udpbench";
 
 /// The words of `files`.
 #[derive(Args, Debug)]

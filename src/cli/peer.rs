@@ -39,14 +39,6 @@ pub struct Words {
 }
 
 impl Words {
-    /// Returns the words for the wire of a log.
-    pub fn of_wire(wire: &Wire) -> Self {
-        Self {
-            before_subcommand: format!("{} ", wire.words()),
-            ..Self::default()
-        }
-    }
-
     /// Returns a text whose commands check and measure the remote host, and with which a shell finds this program.
     pub fn in_commands(&self, text: &str) -> String {
         /// A command to another host, whose name the text cannot know.

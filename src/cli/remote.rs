@@ -50,8 +50,9 @@ pub struct RemoteArgs {
 }
 
 impl RemoteArgs {
-    /// The words with which a host is reached in the same way again, without its name.
-    pub fn words(&self) -> Vec<String> {
+    /// Returns the words with which a host is reached in the same way again, without its name, quoted for a shell and each
+    /// with a space before it.
+    pub fn shown(&self) -> String {
         let mut words = Vec::new();
         let mut add =
             |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
@@ -65,12 +66,6 @@ impl RemoteArgs {
             add("--binary", &binary.to_string_lossy());
         }
         words.extend(self.deploy.then(|| "--deploy".to_owned()));
-        words
-    }
-
-    /// Returns these words quoted for a shell, each with a space before it.
-    pub fn shown(&self) -> String {
-        let words = self.words();
         let words = words.iter().map(|word| format!(" {}", shell::word(word)));
         words.collect()
     }

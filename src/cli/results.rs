@@ -78,7 +78,7 @@ impl ValueEnum for Shape {
 }
 
 /// Form of answers on standard output.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Copy, Debug, Default)]
 pub struct ShapeArgs {
     /// Format of the answers: table, csv, json, jsonl, markdown
     ///
@@ -115,7 +115,7 @@ impl ShapeArgs {
 
 /// The options of `compare`.
 #[derive(Args, Debug)]
-#[command(after_help = COMPARE_AFTER_HELP, override_usage = "udpbench compare [OPTIONS] BEFORE... [-- AFTER...]")]
+#[command(after_help = include_str!("help/compare.txt").trim_end(), override_usage = "udpbench compare [OPTIONS] BEFORE... [-- AFTER...]")]
 pub struct CompareArgs {
     /// Runs before the change: logs (.jsonl), or files beside them (.csv)
     #[arg(value_name = "BEFORE", required = true)]
@@ -201,31 +201,9 @@ pub enum Accept {
     Inconclusive,
 }
 
-const COMPARE_AFTER_HELP: &str = "\
-Examples:
-  udpbench compare a.jsonl b.jsonl                 what is faster, what is slower
-  udpbench compare a*.jsonl -- b*.jsonl            two runs on each side tell far more
-  udpbench compare a.jsonl b.jsonl --threshold 5%  only what changed by more than 5 %
-  udpbench compare a.jsonl b.jsonl --by cpu        what is cheaper, what is dearer
-
-Verdicts:
-  faster, slower     surely by more than the threshold (--by cpu: cheaper, dearer)
-  same               surely by less than the threshold, at 95 % confidence
-  unclear            neither: a second run on each side tells more, udpbench ab most
-  not comparable     another board, other buffers, throttled, ...; the reason is below the table
-  broken             it worked before and failed after
-
-Exit codes:
-  0    no engine is slower: surely by less than the threshold, if at all
-  1    something broke
-  2    bad input, or nothing in it can be compared
-  3    something slower, dearer or broken
-  4    inconclusive: some engine may be slower, is missing, or all together are slower by 10 %
-       or more (--accept inconclusive: 0)";
-
 /// The options of `rank`.
 #[derive(Args, Debug)]
-#[command(after_help = RANK_AFTER_HELP)]
+#[command(after_help = include_str!("help/rank.txt").trim_end())]
 pub struct RankArgs {
     /// Logs (.jsonl), or files beside them (.csv); cases in several runs of a machine are averaged
     #[arg(value_name = "FILE", required = true)]
@@ -245,17 +223,6 @@ pub struct RankArgs {
     #[arg(long)]
     pub details: bool,
 }
-
-const RANK_AFTER_HELP: &str = "\
-Examples:
-  udpbench rank results/*.jsonl    everything measured, each machine by itself
-  udpbench rank --by cpu FILE      the cheapest engines, for a board with other things to do
-  udpbench rank --top 1 FILE       what to use, and the leaders over all
-  udpbench rank --details FILE     each group: equal threads, payload, ip, connection
-
-Exit codes:
-  0  done
-  2  bad input, or nothing in it to rank";
 
 /// The options of `report`.
 #[derive(Args, Debug)]

@@ -43,13 +43,13 @@ pub struct RunArgs {
     ///
     /// Published results of the same kind are shown beside its results
     #[arg(long, value_name = "NAME", value_parser = Name(suite::names), hide_possible_values = true, help_heading = "What",
-        conflicts_with_all = ["pin", "resume", "samples", "format"])]
+        conflicts_with_all = ["pin", "samples", "format"])]
     pub suite: Option<String>,
 
     /// A TOML file with options, such as threads = [1, 2] or quick = true
     ///
     /// Typed options override it [default: udpbench.toml in the working directory, if it exists]
-    #[arg(long, value_name = "FILE", help_heading = "What", conflicts_with_all = ["suite", "resume"], value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", help_heading = "What", conflicts_with = "suite", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
 
     /// Ignores udpbench.toml
@@ -67,7 +67,7 @@ pub struct RunArgs {
 
 /// The options of `latency`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = LATENCY_AFTER_HELP)]
+#[command(after_help = include_str!("help/latency.txt").trim_end())]
 pub struct LatencyArgs {
     /// Takes the rates without loss from this log of find lossless
     ///
@@ -77,7 +77,6 @@ pub struct LatencyArgs {
         long,
         value_name = "FILE",
         help_heading = "Measuring",
-        conflicts_with = "resume",
         value_hint = ValueHint::FilePath
     )]
     pub load: Option<PathBuf>,
@@ -86,85 +85,74 @@ pub struct LatencyArgs {
     pub run: RunArgs,
 }
 
-const LATENCY_AFTER_HELP: &str = "\
-Examples:
-  udpbench latency                                   the usual engines
-  udpbench latency --engine std,tokio --payload 1400
-  udpbench wire pi@board latency --engine std        round trips to another host";
-
 /// Options of measuring.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct MeasuringArgs {
     /// Measured time per case, split evenly over the rounds [default: 1s]
-    #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub duration: Option<Duration>,
 
     /// Rounds, 5 or more; each has a window of every case [default: 15]
     ///
     /// [default: 15, or fewer if windows would be shorter than 50ms, but 6 at least]
-    #[arg(long, conflicts_with = "resume", value_name = "N", value_parser = within(5_u32..=10_000), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = within(5_u32..=10_000), allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
     /// Adds rounds until every 95 % interval is within +-PCT, such as 1%
     ///
     /// Block by block: when all intervals of a block are within +-PCT of their estimates, its windows are enough
-    #[arg(long, conflicts_with = "resume", value_name = "PCT", value_parser = percent::parse)]
+    #[arg(long, value_name = "PCT", value_parser = percent::parse)]
     pub until: Option<f64>,
 
     /// Time limit of --until, for all cases together [default: 10m]
-    #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub max_time: Option<Duration>,
 
     /// Traffic before each window opens [default: of the board profile, mostly 50ms]
-    #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub warmup: Option<Duration>,
 
     /// Traffic once before the first case [default: of the board profile]
-    #[arg(long, conflicts_with = "resume", value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub heat: Option<Duration>,
 
     /// Leaves out the reference
     ///
     /// Every block has one: std on connected sockets. Without it, there is no ratio_to_std
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long)]
     pub no_reference: bool,
 
     /// Checks the datagrams of each case before it is measured
     ///
     /// For 20 ms. Counts datagrams that are duplicated, reordered, truncated or corrupted
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long)]
     pub verify: bool,
 
     /// A command that prints the watts of an external meter, a line each
     ///
     /// Twice a second at least, until it is killed. It runs on this host. Without it, a sensor of the host is read, if
     /// there is one (udpbench check)
-    #[arg(long, conflicts_with = "resume", value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND")]
     pub power_command: Option<String>,
 
     /// Seed of the shuffled order, to repeat that of an earlier run [default: random]
     ///
     /// It is in every row
-    #[arg(
-        long,
-        conflicts_with = "resume",
-        value_name = "N",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u32>,
 
     /// The whole sweep: all thread counts, payloads, IP versions, connections
     ///
     /// Thread counts and payloads are those of the board profile. Other options override it
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long)]
     pub full: bool,
 
     /// A first look: 300ms per case, short warm-up, no cool-down
     ///
     /// Heating up is short, too. Other options override it
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long)]
     pub quick: bool,
 
     /// Slows the senders of engines down by a number of operations per datagram
@@ -203,7 +191,6 @@ pub struct PlacementArgs {
     /// Board profile: auto, a name, or the path of a TOML file
     #[arg(
         long,
-        conflicts_with = "resume",
         value_name = "BOARD",
         default_value = "auto",
         value_parser = Name(board::names),
@@ -214,7 +201,7 @@ pub struct PlacementArgs {
     /// CPUs of senders and of receivers, such as 0,1:2,3, or none
     ///
     /// [default: as the board profile says]
-    #[arg(long, conflicts_with = "resume", value_name = "CPUS")]
+    #[arg(long, value_name = "CPUS")]
     pub pin: Option<Pin>,
 }
 
@@ -260,7 +247,7 @@ pub struct OutputArgs {
     ///
     /// Measures twice, as two runs show by how much runs differ: in results/baselines/NAME.csv and NAME.2.csv, with
     /// their logs. Each time with the same NAME adds two runs
-    #[arg(long, value_name = "NAME", value_parser = baseline, conflicts_with_all = ["output", "format", "samples", "resume", "suite"])]
+    #[arg(long, value_name = "NAME", value_parser = baseline, conflicts_with_all = ["output", "format", "samples", "suite"])]
     pub baseline: Option<String>,
 
     /// Compares with all runs of a baseline, or with a file
@@ -283,16 +270,12 @@ pub struct OutputArgs {
     #[arg(long, value_enum, value_name = "WHAT", requires = "against")]
     pub accept: Option<Accept>,
 
-    /// Resumes the sweep that wrote this log (.jsonl)
-    ///
-    /// With the same cases, order and settings. Its windows are kept
-    #[arg(long, value_name = "FILE", conflicts_with = "samples", value_hint = ValueHint::FilePath)]
+    /// Log of the sweep to go on with: see `resume`
+    #[arg(skip)]
     pub resume: Option<PathBuf>,
 
-    /// With --resume: accepts that the host, the program or the plan differs
-    ///
-    /// The rows say so
-    #[arg(long, requires = "resume")]
+    /// Accepts that the host, the program or the plan differs from those of this log
+    #[arg(skip)]
     pub accept_changes: bool,
 
     /// Shows all warnings below the table

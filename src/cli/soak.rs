@@ -14,7 +14,7 @@ const MAX_RATE: u32 = 200_000;
 
 /// The options of `soak`.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("help/soak.txt").trim_end())]
 pub struct SoakArgs {
     /// Probes per second
     #[arg(long, help_heading = "Workload", value_name = "RATE", default_value = "10k", value_parser = rate, allow_negative_numbers = true)]
@@ -44,8 +44,8 @@ pub struct SoakArgs {
     #[arg(short, long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Goes on with the soak of this log, for the rest of its time
-    #[arg(long, help_heading = "Output", value_name = "FILE", conflicts_with_all = ["output", "rate", "payload", "length", "outage", "delay"], value_hint = ValueHint::FilePath)]
+    /// Log of the soak to go on with, for the rest of its time: see `resume`
+    #[arg(skip)]
     pub resume: Option<PathBuf>,
 
     /// Shows nothing but errors
@@ -71,23 +71,6 @@ fn rate(text: &str) -> Result<Rate, String> {
     };
     is_possible.then_some(rate).ok_or_else(fix)
 }
-
-const AFTER_HELP: &str = "\
-Examples:
-  udpbench wire pi@board soak --rate 10k --for 8h   the path to a board, over night
-  udpbench soak --for 10m                           loopback: to try it
-  udpbench wire pi@board soak --resume soak.jsonl   after Ctrl-C or a power failure
-  udpbench summarize soak.jsonl                     the summary again
-
-Events:
-  silence  nothing returned for --outage or longer
-  loss     probes did not return within a second, with others between them that did
-  delay    the median round trip of a tenth of a second was too long
-  unsent   this host was too busy to send, so that nothing is known of the path
-  Faults that are less than a second apart are one event.
-
-Method:
-  An echo on the other host returns each probe. If its program or its host ends, it is started again.";
 
 #[cfg(test)]
 mod tests {

@@ -14,13 +14,7 @@ use crate::text::duration;
 #[command(next_help_heading = "Measuring")]
 pub struct TuningArgs {
     /// Settings to try [default: all but control]
-    #[arg(
-        long,
-        value_enum,
-        value_name = "LIST",
-        value_delimiter = ',',
-        conflicts_with = "resume"
-    )]
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
     pub setting: Vec<Name>,
     /// Changes settings, one at a time; without it, only shows them
     #[arg(long)]
@@ -28,10 +22,10 @@ pub struct TuningArgs {
     /// Rounds, 12 or more
     ///
     /// Each has a pair of trials of every setting and case
-    #[arg(long, value_name = "N", value_parser = within(FEWEST_ROUNDS..=1000), default_value = "30", conflicts_with = "resume")]
+    #[arg(long, value_name = "N", value_parser = within(FEWEST_ROUNDS..=1000), default_value = "30")]
     pub rounds: u32,
     /// Length of a trial
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "100ms", conflicts_with = "resume")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "100ms")]
     pub trial: Duration,
 }
 
@@ -45,23 +39,3 @@ pub struct PutBackArgs {
     #[arg(long, hide = true, default_value = "/")]
     pub root: PathBuf,
 }
-
-pub(super) const AFTER_HELP: &str = "\
-Examples:
-  udpbench find tuning                                   what could be set; changes nothing
-  sudo udpbench find tuning --yes                        tries all settings over loopback
-  sudo udpbench wire pi@board find tuning --yes          tries settings of this host, over the wire
-  sudo udpbench find tuning --yes --setting rps,governor --workload rr
-  udpbench find tuning --yes --setting control --rounds 40  how often the method errs
-  sudo udpbench find tuning --yes --resume results/TIME-BOARD-find.jsonl
-
-Method:
-  Each setting is compared as by ab: A has its present value, B another one. It is changed for one
-  trial at a time. A watchdog puts it back where this program cannot, as after SIGKILL.
-
-Exit codes:
-  0    each pair is measured, or its setting was given up
-  1    nothing could be judged, a setting was not put back, or the log could not be written
-  2    bad input
-  4    not finished within --max-case-time
-  130  ended by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP, as when ssh drops";

@@ -95,7 +95,7 @@ mod tests {
                 "stop it (udpbench check); udpbench 0.1.0",
                 "stop it (./udpbench check); udpbench 0.1.0",
             ),
-            ("use: udpbench --resume x", "use: ./udpbench --resume x"),
+            ("use: udpbench --suite x", "use: ./udpbench --suite x"),
             ("/bin/udpbench check", "/bin/udpbench check"),
             ("run it again:\nudpbench", "run it again:\n./udpbench"),
             ("udpbench watches, udpbench", "udpbench watches, udpbench"),

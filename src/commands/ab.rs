@@ -6,13 +6,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 
-use super::log_of_another;
 use super::remote_host::{RemoteHost, run_script};
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
-use super::{interrupt_on_signals, run, say, show_answers, width};
+use super::{measuring, run, say, show_answers, width};
 use crate::cli::options;
 use crate::cli::peer::Words;
 use crate::cli::{AbArgs, RemoteArgs};
@@ -35,14 +34,10 @@ use crate::verdict::judge::table::Detail;
 /// Fails on bad input, if a program cannot be started, if a command fails, or if the log cannot be written.
 pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     args.asked.form.shape()?;
-    let interrupt = interrupt_on_signals()?;
-    match with(args, args.asked.question(), &interrupt) {
-        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
-        done => done,
-    }
+    measuring(|interrupt| with(args, args.asked.question(), interrupt))
 }
 
-fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let log = args.output.resume.as_deref();
     let log = log.map(|path| Ok::<_, UsageError>((Log::<Header>::open_to_resume(path)?, path)));
     let log = log.transpose()?;
@@ -70,7 +65,6 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
         Some((log, path)) => resume(&log, path, question, &mut others, interrupt)?,
         None => begin(args, question, &mut others, interrupt)?,
     };
-    "ab ".clone_into(&mut outputs.command);
     let peer = others.first().map(|other| &other.peer);
     outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     if !args.output.quiet {
@@ -104,7 +98,7 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
             Outcome::Done
         }
     };
-    Ok(outcome.unwrap_or_else(judged).into())
+    Ok(outcome.unwrap_or_else(judged))
 }
 
 /// Prints the comparison of the windows measured so far.
@@ -200,9 +194,6 @@ fn resume(
     others: &mut [RemoteHost],
     interrupt: &Interrupt,
 ) -> anyhow::Result<(Comparison, Outputs)> {
-    if log.header.tunings.is_some() {
-        return Err(log_of_another::refused("find tuning ", log.header.wire.as_ref(), path).into());
-    }
     let mut comparison = Comparison::of(log)?;
     comparison.question = question;
     let mut outputs = Outputs::resume_log(path, log.end)?;

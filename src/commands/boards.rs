@@ -87,22 +87,19 @@ fn architectures(board: &Board) -> String {
 
 fn detect(out: &mut impl Write, host: &Host) -> anyhow::Result<()> {
     let detected = board::detect(host)?;
-    let or_none = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-    writeln!(
-        out,
-        "board       {}: {}",
-        detected.board.name, detected.reason
-    )?;
-    writeln!(out, "model       {}", or_none(&host.model))?;
-    let compatible = if host.compatible.is_empty() {
-        "unknown".to_owned()
-    } else {
-        host.compatible.join(", ")
-    };
-    writeln!(out, "compatible  {compatible}")?;
-    writeln!(out, "CPU         {}", or_none(&host.cpu_model))?;
-    writeln!(out, "usable CPUs {}", host.cpu_list())?;
-    writeln!(out, "kernel      {}", or_none(&host.kernel))?;
+    let board = format!("{}: {}", detected.board.name, detected.reason);
+    let compatible = Some(host.compatible.join(", ")).filter(|names| !names.is_empty());
+    for (name, fact) in [
+        ("board", Some(board)),
+        ("model", host.model.clone()),
+        ("compatible", compatible),
+        ("CPU", host.cpu_model.clone()),
+        ("usable CPUs", Some(host.cpu_list())),
+        ("kernel", host.kernel.clone()),
+    ] {
+        let fact = fact.unwrap_or_else(|| "unknown".to_owned());
+        writeln!(out, "{name:<11} {fact}")?;
+    }
     if let Some(reason) = detected.board.contradiction(host) {
         writeln!(out, "but         {reason}")?;
     }

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::session::Outcome;
-use super::{open, say, show_answers, width};
+use super::{open, show_answers, width};
 use crate::cli::CompareArgs;
 use crate::error::UsageError;
 use crate::results::baselines;
 use crate::results::export::Conclusion;
 use crate::results::files::Results;
-use crate::term::{escape, fold, shell};
+use crate::term::{fold, shell};
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge;
@@ -23,9 +23,7 @@ use crate::verdict::judge::table::Detail;
 /// Fails if a file cannot be read or has no case to compare.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let shape = args.asked.form.shape()?;
-    let typed = args.sides()?;
-    let found = typed.map(without_unmatched);
-    let sides = found.each_ref().map(Vec::as_slice);
+    let sides = args.sides()?;
     let [before, after] = sides;
     let opened = |paths: &[PathBuf]| {
         paths
@@ -37,8 +35,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let comparison = compare([&before, &after], args.asked.question());
     refuse_nothing(&comparison, [&before, &after])?;
     let table = || {
-        let begun = typed.into_iter().flatten().find_map(|path| begun(path));
-        let next = next(&comparison, sides, begun.as_deref());
+        let next = next(&comparison, sides);
         draw(&comparison, Detail::of(args.asked.details), width()) + &next
     };
     let rows = || {
@@ -56,8 +53,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns what can tell what this comparison cannot. Empty: there is nothing, or no need.
-/// `begun`: the log of a run that was to be compared and has not ended.
-fn next(comparison: &Comparison, sides: [&[PathBuf]; 2], begun: Option<&Path>) -> String {
+fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
     let engines = &comparison.judgement.engines;
     if comparison.is_worse() {
         return String::new();
@@ -72,10 +68,6 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2], begun: Option<&Path>) -
                       states:\n      udpbench ab -h\n";
         return fold::text(advice, width().into());
     }
-    if let Some(log) = begun.filter(|_| is_open) {
-        let log = shell::path(log);
-        return format!("next  udpbench --resume {log}\n      and then this comparison again\n");
-    }
     match sides {
         [[before], [after]] if is_open => measure_again(before, after),
         _ => String::new(),
@@ -88,8 +80,12 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2], begun: Option<&Path>) -
 /// shell that runs the second command can know.
 fn measure_again(before: &Path, after: &Path) -> String {
     let numbered = |run: u32, rest: &str| after.with_extension(format!("{run}{rest}"));
-    let mut runs = (2..).filter(|run| !is_begun(&numbered(*run, "")));
-    let run = runs.next().unwrap_or_default();
+    let is_free = |run: &u32| {
+        ["", ".csv", ".jsonl"]
+            .iter()
+            .all(|rest| !numbered(*run, rest).exists())
+    };
+    let run = (2..=999).find(is_free).unwrap_or_default();
     let (stem, again) = (numbered(run, ""), shell::path(&numbered(run, ".csv")));
     let all_again = format!("{}*.csv", shell::path(&stem));
     let [before_name, after] = [before, after].map(shell::path);
@@ -98,57 +94,6 @@ fn measure_again(before: &Path, after: &Path) -> String {
         None => format!("measure again, with the same options and --output {again}"),
     };
     format!("next  {measure}\n      udpbench compare {before_name} -- {after} {all_again}\n")
-}
-
-/// Leaves out the patterns that no file matches, and says so. The shell passes them on as they are: the run that was to
-/// write the files, by the commands of [`measure_again`], has not ended. A side without any other file stays as it is.
-fn without_unmatched(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let (unmatched, found): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        paths.iter().partition(|path| beginning(path).is_some());
-    if found.is_empty() {
-        return paths.to_vec();
-    }
-    for pattern in unmatched {
-        say(&format!(
-            "{}: no file matches, so it is left out",
-            escape::name(pattern)
-        ));
-    }
-    found.into_iter().cloned().collect()
-}
-
-/// Returns the part of a pattern before its first `*`. `None`: it is a file.
-fn beginning(path: &Path) -> Option<&Path> {
-    let (beginning, _) = path.to_str()?.split_once('*')?;
-    (!path.exists()).then_some(Path::new(beginning))
-}
-
-/// Returns the log of a run that has not written its rows, and whose name begins like a pattern that no file matches.
-fn begun(path: &Path) -> Option<PathBuf> {
-    let mut logs: Vec<PathBuf> = begin_like(beginning(path)?)
-        .filter(|it| it.extension().is_some_and(|it| it == "jsonl"))
-        .collect();
-    logs.sort();
-    logs.into_iter().next()
-}
-
-/// Returns whether the name of a file in the same directory begins like this.
-fn is_begun(stem: &Path) -> bool {
-    begin_like(stem).next().is_some()
-}
-
-/// Lists the files whose names begin like this, in the same directory.
-fn begin_like(stem: &Path) -> impl Iterator<Item = PathBuf> {
-    let directory = stem.parent().filter(|it| *it != Path::new(""));
-    let entries = directory.unwrap_or(Path::new(".")).read_dir();
-    let start = stem.file_name().unwrap_or_default();
-    let entries = entries.into_iter().flatten().flatten();
-    let alike = entries.filter(|entry| {
-        let name = entry.file_name();
-        name.as_encoded_bytes()
-            .starts_with(start.as_encoded_bytes())
-    });
-    alike.map(move |entry| stem.with_file_name(entry.file_name()))
 }
 
 /// Returns the command that, with `--against`, measures the same as a run. `None`: its log is gone, or it was no sweep

@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use clap::error::ErrorKind;
 use serde::Serialize;
 
 use crate::cli::options::suite::requests;
@@ -42,26 +41,22 @@ struct Files<'a> {
 pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
     let words =
         iter::once(OsStr::new("udpbench")).chain(args.words.iter().map(OsString::as_os_str));
-    let line = match Cli::try_parse_from(cli::spread(words)) {
-        Ok(Cli { command: None, run }) => line_of(&run, 1)?,
-        Ok(Cli {
-            command: Some(Command::Run(run)),
-            ..
-        }) => line_of(&run, 1)?,
-        Ok(Cli {
-            command: Some(Command::Wire(wire)),
-            ..
-        }) if wire.what.is_none() => line_of_wire(&wire)?,
-        Ok(_) => serde_json::to_string(&Files::default())?,
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-            ) =>
-        {
-            serde_json::to_string(&Files::default())?
-        }
-        Err(error) => return Err(error.into()),
+    let cli = match Cli::try_parse_from(cli::spread(words)) {
+        Ok(cli) => Some(cli),
+        Err(error) if error.use_stderr() => return Err(error.into()),
+        // The help, or the version.
+        Err(_) => None,
+    };
+    let line = match cli.as_ref().map(|cli| (&cli.command, &cli.run)) {
+        Some((None, run)) => line_of(run, 1)?,
+        Some((Some(Command::Run(run)), _)) => line_of(run, 1)?,
+        Some((Some(Command::Wire(wire)), _)) if wire.what.is_none() => line_of_wire(wire)?,
+        Some((Some(Command::Resume(resume)), _)) => serde_json::to_string(&Files {
+            sweep: true,
+            resume: Some(&resume.log),
+            ..Files::default()
+        })?,
+        _ => serde_json::to_string(&Files::default())?,
     };
     writeln!(io::stdout(), "{line}")?;
     Ok(ExitCode::SUCCESS)
@@ -82,7 +77,6 @@ fn line_of_wire(wire: &WireArgs) -> anyhow::Result<String> {
 fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
     let requests = match &args.suite {
         Some(name) => requests(&suite::find("--suite", name)?, args, None)?,
-        None if args.output.resume.is_some() => Vec::new(),
         None => vec![Request::new(args)?],
     };
     let seconds = |time: fn(&Schedule, &Plan) -> Duration, passes: u32| {
@@ -101,7 +95,7 @@ fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
         sweep: true,
         output: args.output.results().or(baseline.as_deref()),
         samples: args.output.samples.as_deref(),
-        resume: args.output.resume.as_deref(),
+        resume: None,
         expected_s,
         longest_s,
     })?)

@@ -10,7 +10,7 @@ use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
-use super::{log_of_another, run, say, show_answers, tuning, width};
+use super::{measuring, run, say, show_answers, tuning, width};
 use crate::cli::options::{self, without_effect};
 use crate::cli::peer::Peer;
 use crate::cli::{FindArgs, FindCommand};
@@ -20,7 +20,7 @@ use crate::results::export::Conclusion;
 use crate::results::log::Log;
 use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::files::Root;
-use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::interrupt::Interrupt;
 use crate::text::duration;
 use crate::trial::agents::Agents;
 
@@ -29,12 +29,11 @@ use crate::trial::agents::Agents;
 /// # Errors
 /// Fails on bad input, or if the log cannot be written.
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
-    let (what, interrupt) = (&args.what, super::interrupt_on_signals()?);
-    let (output, board) = (what.output(), &what.placement().board);
-    match RemoteHost::on(&output.remote, board, output.quiet, &interrupt) {
-        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
-        remote => Ok(search_on(what, &interrupt, remote?.as_mut())?.into()),
-    }
+    let (output, board) = (args.what.output(), &args.what.placement().board);
+    measuring(|interrupt| {
+        let mut remote = RemoteHost::on(&output.remote, board, output.quiet, interrupt)?;
+        search_on(&args.what, interrupt, remote.as_mut())
+    })
 }
 
 /// Runs the search, with a remote host if there is one.
@@ -85,7 +84,6 @@ pub(super) fn search_on(
             say(more);
         }
     }
-    outputs.command = command(record.header());
     outputs.words = words.unwrap_or_default();
     if !output.quiet {
         say(&format!("log: {}", outputs.shown));
@@ -115,7 +113,7 @@ fn finish(
 ) -> anyhow::Result<Outcome> {
     if *ending == Ending::OutOfTime {
         let enough = duration::text(record.enough_time());
-        outputs.against = format!(" --max-case-time {enough}");
+        outputs.changes = format!(" --max-case-time {enough}");
     }
     let outcome = session::ended(ending, "", outputs, interrupt)?;
     let found = if record.has_failed() {
@@ -128,11 +126,6 @@ fn finish(
     Ok(outcome.unwrap_or(found))
 }
 
-/// Returns the subcommand for the resume command, with a trailing blank.
-fn command(header: &Header) -> String {
-    format!("find {} ", header.question.name())
-}
-
 fn resume(
     path: &Path,
     what: &FindCommand,
@@ -142,12 +135,6 @@ fn resume(
     log.header.settings.root = Root::new(&what.output().root);
     log.header.max_time = what.time().max_case_time.unwrap_or(log.header.max_time);
     log.header.settings.request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
-    let wire = log.header.wire.as_ref();
-    let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
-    let is_asked = log.header.question.name() == what.name();
-    if wire.map(|wire| &wire.to) != reached || !is_asked {
-        return Err(log_of_another::refused(&command(&log.header), wire, path).into());
-    }
     let mut record = Record::of(&log)?;
     record
         .header()

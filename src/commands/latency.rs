@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::remote_host::RemoteHost;
-use super::run;
-use super::session;
+use super::session::Outcome;
+use super::{measuring, run};
 use crate::cli::LatencyArgs;
 use crate::cli::options::{Request, latency};
 use crate::data::{Arrivals, Case};
@@ -33,12 +33,11 @@ const CAPACITY_TRIALS: usize = 3;
 /// # Errors
 /// Fails on bad input, or if a file cannot be written.
 pub fn run(args: &LatencyArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = super::interrupt_on_signals()?;
     let (board, is_quiet) = (&args.run.placement.board, args.run.output.quiet);
-    match RemoteHost::on(&args.run.remote, board, is_quiet, &interrupt) {
-        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
-        remote => measure(args, &interrupt, remote?.as_mut()),
-    }
+    measuring(|interrupt| {
+        let mut remote = RemoteHost::on(&args.run.remote, board, is_quiet, interrupt)?;
+        measure(args, interrupt, remote.as_mut())
+    })
 }
 
 /// Measures round trips as [`run`] does, with a remote host that is already known, if there is one.
@@ -49,21 +48,13 @@ pub(super) fn measure(
     args: &LatencyArgs,
     interrupt: &Interrupt,
     remote: Option<&mut RemoteHost>,
-) -> anyhow::Result<ExitCode> {
-    if let Some(suite) = &args.run.suite {
-        let fix = "a suite says itself what it measures: leave out latency";
-        return Err(UsageError::flag("--suite", suite, fix).into());
-    }
+) -> anyhow::Result<Outcome> {
     let search = match args.load.as_deref() {
         Some(path) => Some((open_search(path)?, path)),
         None => None,
     };
     let mut args = args.run.clone();
-    let arrivals = if args.output.resume.is_some() {
-        None
-    } else {
-        latency::complete(&mut args)?
-    };
+    let arrivals = latency::complete(&mut args);
     let arrivals = arrivals.unwrap_or_else(|| vec![Arrivals::default()]);
     let request = |remote: Option<&mut RemoteHost>| {
         let root = Root::new(&args.root);
@@ -76,7 +67,7 @@ pub(super) fn measure(
         request.add_loads(&args, peer, &capacities, &arrivals);
         Ok(request)
     };
-    Ok(run::sweep_of(&args, interrupt, remote, request)?.into())
+    run::sweep_of(&args, interrupt, remote, request)
 }
 
 /// Reads the results of a search from its log.

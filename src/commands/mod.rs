@@ -14,14 +14,12 @@ pub mod files;
 pub mod find;
 pub mod latency;
 pub mod listen;
-mod log_of_another;
 #[cfg(feature = "manual")]
 pub mod manual;
 pub mod plan;
 pub mod rank;
 mod remote_host;
 pub mod report;
-pub mod resume;
 pub mod run;
 mod session;
 pub mod soak;
@@ -34,14 +32,17 @@ pub mod watch;
 pub mod wire;
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::ops::RangeInclusive;
 use std::path::Path;
+use std::process::ExitCode;
 
 use anstream::AutoStream;
 use anyhow::Context;
 use console::Term;
 use serde_json::Value;
 
+use self::session::{Outcome, interrupted};
 use crate::cli::peer::Words;
 use crate::cli::{Shape, as_typed};
 use crate::error::UsageError;
@@ -49,7 +50,7 @@ use crate::results::export::table::WIDTH;
 use crate::results::export::{Conclusion, Grading, to_stdout, written_to_stdout};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
-use crate::sys::interrupt::Interrupt;
+use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::escape;
 use crate::term::fold;
 use crate::text::duration::about;
@@ -115,13 +116,28 @@ fn interrupt_on_signals() -> anyhow::Result<Interrupt> {
     Interrupt::on_signals().context("cannot handle Ctrl-C")
 }
 
+/// Runs a measuring command, and returns its exit code: that of the signal if one came before anything was measured.
+///
+/// # Errors
+/// Fails as the command does.
+fn measuring(run: impl FnOnce(&Interrupt) -> anyhow::Result<Outcome>) -> anyhow::Result<ExitCode> {
+    let interrupt = interrupt_on_signals()?;
+    match run(&interrupt) {
+        Err(error) if error.is::<Interrupted>() => {
+            say("interrupted: nothing is measured yet");
+            Ok(interrupted(&interrupt).into())
+        }
+        ended => Ok(ended?.into()),
+    }
+}
+
 /// Writes a line for people to standard error. A closed standard error is no failure. All messages go through this
 /// function. It escapes control characters, so a file's name or text cannot control the terminal. On a terminal, the
 /// line is wrapped at words. Elsewhere it stays whole.
 pub fn say(line: &str) {
     let line = escape::line(line);
     let line = as_typed(&line);
-    let line = Width::of(&Term::stderr()).fold(&line);
+    let line = folded(&line, &Term::stderr());
     let _ = writeln!(io::stderr(), "{line}");
 }
 
@@ -131,58 +147,44 @@ pub fn say(line: &str) {
 /// # Errors
 /// Fails if the text cannot be written.
 pub fn say_in_colours(lines: &str) -> io::Result<()> {
-    let lines = Width::of(&Term::stderr()).fold(lines);
+    let lines = folded(lines, &Term::stderr());
     AutoStream::auto(io::stderr()).write_all(lines.as_bytes())
 }
 
-/// Width of an output stream, in columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Width {
-    /// Width of the terminal, or of `COLUMNS` if the stream is no terminal.
-    Known(u16),
-    /// Unknown width: the stream is a file or a pipe and `COLUMNS` is not set. Lines stay whole.
-    Usual,
+/// Range that known widths are clamped to, in columns.
+const WIDTHS: RangeInclusive<u16> = 60..=120;
+
+/// Returns the width of an output stream, in columns: of its terminal, or `COLUMNS` if it is none. `None`: it is a file
+/// or a pipe, and lines stay whole.
+fn width_of(term: &Term) -> Option<u16> {
+    let terminal = || term.size_checked().map(|(_, columns)| columns);
+    let said = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let known = if term.is_term() { terminal() } else { said() };
+    known.map(|width| width.clamp(*WIDTHS.start(), *WIDTHS.end()))
 }
 
-/// Range that known widths are clamped to, in columns.
-const WIDTHS: std::ops::RangeInclusive<u16> = 60..=120;
+/// Wraps lines at words if the width of the stream is known.
+fn folded<'a>(text: &'a str, term: &Term) -> Cow<'a, str> {
+    width_of(term).map_or(text.into(), |width| fold::text(text, width.into()).into())
+}
 
-impl Width {
-    fn of(term: &Term) -> Self {
-        let terminal = || term.size_checked().map(|(_, columns)| columns);
-        let said = || std::env::var("COLUMNS").ok()?.parse().ok();
-        let known = if term.is_term() { terminal() } else { said() };
-        known.map_or(Self::Usual, |width| {
-            Self::Known(width.clamp(*WIDTHS.start(), *WIDTHS.end()))
-        })
-    }
-
-    /// Wraps lines at words if the width is known.
-    fn fold(self, text: &str) -> Cow<'_, str> {
-        match self {
-            Self::Usual => text.into(),
-            Self::Known(width) => fold::text(text, width.into()).into(),
-        }
-    }
+/// Returns whether a line of headings is due before this line of windows: before the first one, and on a terminal before
+/// every twentieth.
+fn is_header_due(printed: u32) -> bool {
+    printed == 0 || (io::stdout().is_terminal() && printed % 20 == 0)
 }
 
 /// Returns the width of standard output, in columns, if it is a terminal or `COLUMNS` says it.
 fn known_width() -> Option<u16> {
-    match Width::of(&Term::stdout()) {
-        Width::Known(columns) => Some(columns),
-        Width::Usual => None,
-    }
+    width_of(&Term::stdout())
 }
 
 /// Returns the width of tables on standard output, in columns: the terminal's width. In a pipe, such as to `less`, it
 /// is `COLUMNS`, else the width of the terminal at standard error, else 100.
 pub fn width() -> u16 {
     let stderr = Term::stderr();
-    let at_stderr = || stderr.is_term().then(|| Width::of(&stderr));
-    match (Width::of(&Term::stdout()), at_stderr()) {
-        (Width::Known(width), _) | (Width::Usual, Some(Width::Known(width))) => width,
-        _ => WIDTH,
-    }
+    let at_stderr = || width_of(&stderr).filter(|_| stderr.is_term());
+    known_width().or_else(at_stderr).unwrap_or(WIDTH)
 }
 
 /// Writes text for people to standard output. On a terminal, lines are wrapped at words. A closed pipe is no error:
@@ -239,7 +241,7 @@ fn show_file(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_to_reader(text: &str) -> anyhow::Result<bool> {
-    print(&Width::of(&Term::stdout()).fold(&as_typed(&escape::text(text))))
+    print(&folded(&as_typed(&escape::text(text)), &Term::stdout()))
 }
 
 fn print(text: &str) -> anyhow::Result<bool> {

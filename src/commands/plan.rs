@@ -8,7 +8,6 @@ use super::{about, interrupt_on_signals};
 use crate::cli::options::suite::{expected_time, parts, requests, searches};
 use crate::cli::options::{Request, find, without_effect};
 use crate::cli::{FindCommand, PlanArgs, PlanCommand};
-use crate::error::UsageError;
 use crate::experiment::find::Record;
 use crate::experiment::suite;
 use crate::plan::{Decision, Planned};
@@ -22,10 +21,6 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let PlanArgs { what, run, details } = args;
     if let Some(PlanCommand::Find(asked)) = what {
         return searches_of(&asked.what);
-    }
-    if let Some(raw) = &run.output.resume {
-        let fix = "the plan is in the file; udpbench --resume continues it";
-        return Err(UsageError::flag("--resume", &raw.display(), fix).into());
     }
     let interrupt = interrupt_on_signals()?;
     let other = RemoteHost::on(&run.remote, &run.placement.board, true, &interrupt)?;
@@ -74,10 +69,6 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
 /// Prints the searches of `find`, and how long they take.
 fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
     let output = what.output();
-    if let Some(log) = &output.resume {
-        let fix = "the plan is in the file; udpbench find --resume continues it";
-        return Err(UsageError::flag("--resume", &log.display(), fix).into());
-    }
     let interrupt = interrupt_on_signals()?;
     let other = RemoteHost::on(&output.remote, &what.placement().board, true, &interrupt)?;
     let peer = other.as_ref().map(|other| &other.peer);

@@ -29,9 +29,10 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
 
 #[cfg(feature = "report")]
 mod writing {
-    use std::fs::{self, File, OpenOptions};
+    use std::fs::{self, File, Permissions};
     use std::io::{self, Read, Write};
-    use std::path::{Path, PathBuf};
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
     use std::process::ExitCode;
 
     use anyhow::Context;
@@ -122,21 +123,13 @@ mod writing {
     fn write(path: &Path, page: &[u8]) -> io::Result<()> {
         // Resolves a symbolic link, so that the rename replaces its target and not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let unfinished: PathBuf = path.with_file_name(format!(".{name}.{}", std::process::id()));
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&unfinished);
-        let written = written.and_then(|mut file| {
-            file.write_all(page)?;
-            file.sync_all()?;
-            fs::rename(&unfinished, &path)
-        });
-        if written.is_err() {
-            let _ = fs::remove_file(&unfinished);
-        }
-        written
+        let mut unfinished = tempfile::Builder::new()
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(directory_of(&path))?;
+        unfinished.write_all(page)?;
+        unfinished.as_file().sync_all()?;
+        unfinished.persist(path)?;
+        Ok(())
     }
 }
 

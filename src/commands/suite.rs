@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::{fs, io};
 
 use super::remote_host::RemoteHost;
-use super::session::{self, Outcome};
-use super::{about, default_name, find, open, run, say, show, start_time, width};
+use super::session::Outcome;
+use super::{about, default_name, find, measuring, open, run, say, show, start_time, width};
 use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
@@ -19,7 +19,7 @@ use crate::experiment::find::Record;
 use crate::experiment::suite::{self, Suite, Sweep, Swept, beside, draw};
 use crate::results::export::is_stdout;
 use crate::results::row::Row;
-use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::interrupt::Interrupt;
 use crate::term::shell;
 
 /// Runs the sweeps and searches of a suite. Interrupted ones are resumed.
@@ -28,12 +28,11 @@ use crate::term::shell;
 /// Fails if a sweep or search returns an error, if the directory cannot be created, or if it has logs of other
 /// experiments.
 pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
-    let interrupt = super::interrupt_on_signals()?;
     let (board, is_quiet) = (&args.placement.board, args.output.quiet);
-    match RemoteHost::on(&args.remote, board, is_quiet, &interrupt) {
-        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(&interrupt).into()),
-        other => with(args, name, &interrupt, other?.as_mut()),
-    }
+    measuring(|interrupt| {
+        let mut other = RemoteHost::on(&args.remote, board, is_quiet, interrupt)?;
+        with(args, name, interrupt, other.as_mut())
+    })
 }
 
 /// Runs the suite, with a remote host if there is one.
@@ -45,7 +44,7 @@ pub(super) fn with(
     name: &str,
     interrupt: &Interrupt,
     mut other: Option<&mut RemoteHost>,
-) -> anyhow::Result<ExitCode> {
+) -> anyhow::Result<Outcome> {
     let suite = suite::find("--suite", name)?;
     // All errors in the options are reported before the first sweep runs.
     let peer = other.as_ref().map(|other| &other.peer);
@@ -72,7 +71,7 @@ pub(super) fn with(
         let ended = run::sweep_of(own, interrupt, other.as_deref_mut(), request);
         match part(ended, &directory)? {
             Outcome::Done => {}
-            interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),
+            interrupted @ Outcome::Interrupted(_) => return Ok(interrupted),
             _ => outcome = Outcome::Failed,
         }
     }
@@ -86,7 +85,7 @@ pub(super) fn with(
         let ended = find::search_on(&what, interrupt, other.as_deref_mut());
         match part(ended, &directory)? {
             Outcome::Done | Outcome::Inconclusive => {}
-            interrupted @ Outcome::Interrupted(_) => return Ok(interrupted.into()),
+            interrupted @ Outcome::Interrupted(_) => return Ok(interrupted),
             _ => outcome = Outcome::Failed,
         }
     }
@@ -96,7 +95,7 @@ pub(super) fn with(
         .iter()
         .map(|of| directory.join(format!("{}.jsonl", of.name)));
     conclude(args, &suite, &directory, (files.collect(), logs.collect()))?;
-    Ok(outcome.into())
+    Ok(outcome)
 }
 
 /// Passes the outcome of one part on. If the part did not finish, says how to resume the whole suite.

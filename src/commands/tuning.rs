@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-use super::log_of_another;
 use super::remote_host::RemoteHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
@@ -56,16 +55,28 @@ pub(super) fn try_settings(
     let output = &args.output;
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(remote, &root, interrupt);
+    let past = output.resume.as_deref().map(|path| open(path, args, peer));
+    let past = past.transpose()?;
+    // What is complete needs no settings.
+    let changes = args.search.yes && past.as_ref().is_none_or(|(it, _)| !it.is_complete());
     // Locked before the first setting is read: another search may have changed it for a trial.
-    lock(args, &mut agents.settings())?;
-    let begun = match &output.resume {
-        Some(path) => Some(resume(path, args, peer, &mut agents.settings())?),
+    if changes {
+        let refused = |problem| UsageError::flag("find", "tuning --yes", problem);
+        agents.settings().lock()?.map_err(refused)?;
+    }
+    let begun = match past {
+        Some((mut comparison, mut outputs)) => {
+            if changes {
+                check_resume(&comparison.record, &outputs.shown, &mut agents.settings())?;
+                session::resumed(&mut comparison, &mut outputs, Vec::new())?;
+            }
+            Some((comparison, outputs))
+        }
         None => begin(args, peer, &mut agents.settings())?,
     };
     let Some((mut comparison, mut outputs)) = begun else {
         return Ok(Outcome::Done);
     };
-    "find tuning ".clone_into(&mut outputs.command);
     outputs.words = peer.map(|peer| peer.words.clone()).unwrap_or_default();
     if !output.quiet {
         if !comparison.is_complete() {
@@ -81,7 +92,11 @@ pub(super) fn try_settings(
         interrupt,
     };
     let show = |comparison: &Comparison, _: &Progress, agents: &mut [Agents]| {
-        let is_as_before = check_after(args, &comparison.record, &mut agents[0].settings());
+        let is_as_before = if changes {
+            check_after(args, &comparison.record, &mut agents[0].settings())
+        } else {
+            Ok(())
+        };
         show_changes(args, comparison)?;
         is_as_before
     };
@@ -109,18 +124,6 @@ fn show_changes(args: &SearchArgs<TuningArgs>, comparison: &Comparison) -> anyho
     show_answers(shape, &Conclusion::default(), table, || {
         rows::rows(record, &judgement)
     })
-}
-
-/// Locks the machine's settings if this search changes them.
-///
-/// # Errors
-/// Fails if another search holds the lock.
-fn lock(args: &SearchArgs<TuningArgs>, settings: &mut HostSettings) -> anyhow::Result<()> {
-    if !args.search.yes {
-        return Ok(());
-    }
-    let refused = |problem| UsageError::flag("find", "tuning --yes", problem);
-    Ok(settings.lock()?.map_err(refused)?)
 }
 
 /// Shows the planned changes, and creates the log. `None`: they are only shown.
@@ -185,60 +188,37 @@ fn expected_time(record: &Record) -> Duration {
     (round + header.a.settings.time_of_restart()).saturating_mul(header.rounds)
 }
 
-/// Opens a log to go on. What is complete needs neither `--yes` nor settings.
+/// Opens a log to go on.
 ///
 /// # Errors
-/// Fails if the log is of another host or command, if `--yes` is missing, or if a setting differs, and names the fix.
-fn resume(
+/// Fails if the log cannot be read.
+fn open(
     path: &Path,
     args: &SearchArgs<TuningArgs>,
     peer: Option<&Peer>,
-    settings: &mut HostSettings,
 ) -> anyhow::Result<(Comparison, Outputs)> {
     let mut log = Log::<Header>::open_to_resume(path)?;
-    let wire = log.header.wire.as_ref();
-    let reached = peer.and_then(Peer::across_wire).map(|wire| &wire.to);
-    if wire.map(|wire| &wire.to) != reached || log.header.tunings.is_none() {
-        let command = match log.header.tunings {
-            Some(_) => "find tuning ",
-            None => "ab ",
-        };
-        return Err(log_of_another::refused(command, wire, path).into());
-    }
     log.header.until = limit(args, &log.header.a.plan);
     let request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
     for setup in [&mut log.header.a, &mut log.header.b] {
         setup.settings.root = Root::new(&args.output.root);
         setup.settings.request_time = request_time;
     }
-    let mut comparison = Comparison::of(&log)?;
-    let mut outputs = Outputs::resume_log(path, log.end)?;
-    if !comparison.is_complete() {
-        let added = comparison.header().a.plan.add_programs();
-        added.map_err(anyhow::Error::msg)?;
-        check_resume(args, &comparison.record, path, settings)?;
-        session::resumed(&mut comparison, &mut outputs, Vec::new())?;
-    }
+    let comparison = Comparison::of(&log)?;
+    let outputs = Outputs::resume_log(path, log.end)?;
+    let added = comparison.header().a.plan.add_programs();
+    added.map_err(anyhow::Error::msg)?;
     Ok((comparison, outputs))
 }
 
-/// Checks that `--yes` was given, and that all settings are as they were.
-fn check_resume(
-    args: &SearchArgs<TuningArgs>,
-    record: &Record,
-    path: &Path,
-    settings: &mut HostSettings,
-) -> anyhow::Result<()> {
-    if !args.search.yes {
-        let fix = "to go on, it changes settings: add --yes";
-        return Err(UsageError::flag("--resume", &path.display(), fix).into());
-    }
+/// Checks that all settings are as they were.
+fn check_resume(record: &Record, log: &str, settings: &mut HostSettings) -> anyhow::Result<()> {
     let found = settings.differences(&record.header().settings())?;
     let Some(other) = found.into_iter().next() else {
         return Ok(());
     };
     let problem = format!("{other}; set it as it was, or search anew");
-    Err(UsageError::file(&path.display().to_string(), 1, &problem).into())
+    Err(UsageError::file(log, 1, &problem).into())
 }
 
 /// Reads the changed settings back, and says that all are as they were, or which of them somebody else has set.
@@ -250,9 +230,6 @@ fn check_after(
     record: &Record,
     settings: &mut HostSettings,
 ) -> anyhow::Result<()> {
-    if !args.search.yes {
-        return Ok(());
-    }
     let found = match settings.differences(&record.header().settings()) {
         Ok(found) => found,
         Err(error) => {

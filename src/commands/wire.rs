@@ -3,90 +3,66 @@
 use std::process::ExitCode;
 
 use super::remote_host::RemoteHost;
-use super::{find, latency, run, session, soak, suite};
+use super::session::Outcome;
+use super::{find, latency, measuring, run, soak, suite};
 use crate::cli::options::{Request, wire};
-use crate::cli::{FindArgs, LatencyArgs, ParameterArgs, RemoteArgs, WireArgs, WireCommand};
-use crate::error::UsageError;
-use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::cli::{FindArgs, LatencyArgs, ParameterArgs, RunArgs, WireArgs, WireCommand};
+use crate::sys::interrupt::Interrupt;
 
 /// Connects to the remote host and runs the sweep, search, suite or latency measurement between the two.
 ///
 /// # Errors
 /// Fails as [`run::run`] does, or if the remote host cannot be reached.
 pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
-    let given = match &args.what {
-        Some(WireCommand::Find(asked)) => return search(args, asked),
-        Some(WireCommand::Soak(asked)) => return soak::across(args, asked),
-        Some(WireCommand::Latency(asked)) => &asked.run,
-        None => &args.run,
-    };
-    if args.what.is_some() {
-        refuse_late(&given.remote)?;
-    }
-    if let Some(config) = &given.config {
-        let fix = "a sweep between two hosts takes no options from a file: type them";
-        return Err(UsageError::flag("--config", &config.display(), fix).into());
-    }
-    let interrupt = super::interrupt_on_signals()?;
+    measuring(|interrupt| match &args.what {
+        Some(WireCommand::Find(asked)) => search(args, asked, interrupt),
+        Some(WireCommand::Soak(asked)) => soak::across(args, asked, interrupt),
+        Some(WireCommand::Latency(asked)) => sweep(args, &asked.run, Some(asked), interrupt),
+        None => sweep(args, &args.run, None, interrupt),
+    })
+}
+
+fn sweep(
+    args: &WireArgs,
+    given: &RunArgs,
+    latency: Option<&LatencyArgs>,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Outcome> {
     let mut given = given.clone();
     given.remote = args.run.remote.clone();
-    let log = given.output.resume.as_deref();
-    wire::reach_again(&mut given.parameters, log);
-    let Some(mut other) = connect(args, &mut given.parameters, given.output.quiet, &interrupt)?
-    else {
-        return Ok(session::before_anything(&interrupt).into());
-    };
-    if let Some(WireCommand::Latency(asked)) = &args.what {
+    let is_quiet = given.output.quiet;
+    let mut other = connect(args, &mut given.parameters, is_quiet, interrupt)?;
+    if let Some(asked) = latency {
         let asked = LatencyArgs {
             load: asked.load.clone(),
             run: given,
         };
-        return latency::measure(&asked, &interrupt, Some(&mut other));
+        return latency::measure(&asked, interrupt, Some(&mut other));
     }
     if let Some(name) = &given.suite {
-        return suite::with(&given, name, &interrupt, Some(&mut other));
+        return suite::with(&given, name, interrupt, Some(&mut other));
     }
     let request = |other: Option<&mut RemoteHost>| {
         let peer = other.map(|other| &other.peer);
         Ok(Request::between(&given, peer)?)
     };
-    let outcome = run::sweep_of(&given, &interrupt, Some(&mut other), request);
-    Ok(outcome?.into())
+    run::sweep_of(&given, interrupt, Some(&mut other), request)
 }
 
-fn search(args: &WireArgs, asked: &FindArgs) -> anyhow::Result<ExitCode> {
-    refuse_late(&asked.what.output().remote)?;
-    let interrupt = super::interrupt_on_signals()?;
+fn search(args: &WireArgs, asked: &FindArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let mut what = asked.what.clone();
     let is_quiet = what.output().quiet;
-    let log = what.output().resume.clone();
-    wire::reach_again(what.parameters(), log.as_deref());
-    let Some(mut other) = connect(args, what.parameters(), is_quiet, &interrupt)? else {
-        return Ok(session::before_anything(&interrupt).into());
-    };
-    Ok(find::search_on(&what, &interrupt, Some(&mut other))?.into())
+    let mut other = connect(args, what.parameters(), is_quiet, interrupt)?;
+    find::search_on(&what, interrupt, Some(&mut other))
 }
 
-/// Returns an error for connection options typed after the subcommand: they belong behind `wire HOST`.
-fn refuse_late(options: &RemoteArgs) -> Result<(), UsageError> {
-    let fix = "write it right behind wire HOST";
-    let refused = options
-        .typed()
-        .map(|option| UsageError::flag("wire", option, fix));
-    refused.map_or(Ok(()), Err)
-}
-
-/// Connects to the remote host. Returns `None` if a signal arrives first.
+/// Connects to the remote host.
 fn connect(
     args: &WireArgs,
     given: &mut ParameterArgs,
     is_quiet: bool,
     interrupt: &Interrupt,
-) -> anyhow::Result<Option<RemoteHost>> {
+) -> anyhow::Result<RemoteHost> {
     wire::complete(given);
-    let reached = RemoteHost::across(&args.to, &args.run.remote, given, is_quiet, interrupt);
-    match reached {
-        Err(error) if error.is::<Interrupted>() => Ok(None),
-        other => other.map(Some),
-    }
+    RemoteHost::across(&args.to, &args.run.remote, given, is_quiet, interrupt)
 }

@@ -52,17 +52,6 @@ impl ExperimentResults {
         })
     }
 
-    /// Returns the words of the command that wrote the log.
-    pub fn command(&self) -> Vec<&'static str> {
-        match self {
-            Self::Search(record) => vec!["find", record.header().question.name()],
-            Self::Sides(it) if it.header().tunings.is_some() => vec!["find", "tuning"],
-            Self::Sides(_) => vec!["ab"],
-            Self::Soak(_) => vec!["soak"],
-            Self::Listen(_) => vec!["listen"],
-        }
-    }
-
     /// Draws the results as a table for people. `width` is in terminal columns.
     pub fn table(&self, width: u16) -> String {
         match self {

@@ -94,7 +94,7 @@ impl Sequence {
         if self.not_followed > 0 {
             lines.push(format!(
                 "losses of {} of other sources cannot be known: there are too many",
-                of("datagram", self.not_followed)
+                counted(self.not_followed, "datagram")
             ));
         }
         if self.unnumbered > 0 {
@@ -172,11 +172,11 @@ impl SourceNumbers {
         let missing = self.missing();
         let mut first = format!(
             "{missing} of {} missing",
-            of("number", counts.received + missing)
+            counted(counts.received + missing, "number")
         );
         if missing > 0 {
             let places = u64::try_from(counts.places).unwrap_or(0);
-            let _ = write!(first, ", in {}", of("place", places));
+            let _ = write!(first, ", in {}", counted(places, "place"));
         }
         let _ = write!(first, "; {} late, {} twice", counts.late, counts.duplicates);
         let mut lines = vec![first];
@@ -186,7 +186,7 @@ impl SourceNumbers {
             let first = if began_again > 1 { ", first" } else { "," };
             lines.push(format!(
                 "the numbers began again in {}{first} at {at} UTC: what was lost there cannot be known",
-                of("place", began_again)
+                counted(began_again, "place")
             ));
         }
         lines.extend(self.first_jump.as_ref().map(|jump| jump.line(self.jumps)));
@@ -238,10 +238,6 @@ impl Jump {
             time_of_day(at)
         )
     }
-}
-
-fn of(noun: &str, count: u64) -> String {
-    counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
 }
 
 /// Returns the text about where numbers were lost before the socket, and the next step. `lost` are the fewest and the

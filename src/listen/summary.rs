@@ -84,7 +84,7 @@ impl ListenLog {
         let per_second = |count: u64| count as f64 / seconds.max(1e-9);
         format!(
             "{} in {seconds:.1} s: {} per second, {} Mb/s of payload",
-            of("datagram", datagrams),
+            counted(datagrams, "datagram"),
             number(Some(per_second(datagrams)), 1),
             number(Some(per_second(bytes) * 8.0 / 1e6), 2),
         )
@@ -119,7 +119,7 @@ impl ListenLog {
         let times = self.sum(|row| row.clock_sets.into());
         Some(format!(
             "the clock of this host was set {}, first in the window of {} UTC, by {} ms",
-            of("time", times),
+            counted(times, "time"),
             time_of_day(&first.opened_at),
             first.clock_set_ms
         ))
@@ -164,7 +164,7 @@ impl ListenLog {
         ];
         vec![format!(
             "{} missing; {late} late, {twice} twice, of all sources whose numbers follow each other",
-            of("number", missing.try_into().unwrap_or(0)),
+            counted(missing, "number"),
         )]
     }
 }
@@ -199,8 +199,4 @@ impl Silence {
             ),
         }
     }
-}
-
-fn of(noun: &str, count: u64) -> String {
-    counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
 }

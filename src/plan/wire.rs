@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Case, Destination, HostAddress, Ip};
 use crate::host::facts::{Host, Interface, InterfaceKind};
-use crate::term::shell;
 
 /// The remote host, and the links to it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -49,11 +48,6 @@ pub struct Between {
 }
 
 impl Wire {
-    /// Returns the command-line words that reach the remote host again.
-    pub fn words(&self) -> String {
-        format!("wire {}", shell::word(&self.to))
-    }
-
     /// Returns the link that a case uses.
     pub fn link(&self, case: &Case) -> Option<&WireLink> {
         let mut links = self.links.iter();

@@ -36,7 +36,7 @@ impl Results {
     pub fn resume_command(&self) -> Option<String> {
         let has = |status| self.rows.iter().any(|row| row.status == status);
         let is_begun = self.rows.is_empty() || has(Status::Interrupted) && !has(Status::Ok);
-        is_begun.then(|| format!("udpbench --resume {}", shell::word(&self.log)))
+        is_begun.then(|| format!("udpbench resume {}", shell::word(&self.log)))
     }
 
     /// Reads the log of a sweep: see [`log_of`].

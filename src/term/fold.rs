@@ -106,7 +106,7 @@ mod tests {
         for command in [
             "next  ./udpbench find lossless --engine std",
             "        udpbench wire HOST --deploy",
-            "resume with: udpbench find lossless --resume results/x-find.jsonl",
+            "resume with: udpbench resume results/x-find.jsonl",
         ] {
             assert_eq!(text(command, 20), command);
         }

@@ -21,6 +21,11 @@ fn compare(place: &Place, arguments: &str) -> (Option<i32>, String, String) {
     (output.status.code(), stdout(&output), stderr(&output))
 }
 
+fn resumed(place: &Place, arguments: &str) -> (Option<i32>, String, String) {
+    let output = place.run(&format!("resume ab.jsonl {arguments}"));
+    (output.status.code(), stdout(&output), stderr(&output))
+}
+
 fn log(place: &Place, name: &str) -> Log<Header> {
     let bytes = fs::read(place.path(name)).expect("the log");
     Log::parse(name, &bytes).expect("whole lines")
@@ -46,7 +51,7 @@ fn busy_programs_are_named_before_the_first_window() {
     let place = Place::new();
     let (_, _, errors) = compare(&place, &format!("--rounds 6 -o ab.jsonl -- {CASES}"));
     assert!(errors.contains("warning: other programs use "), "{errors}");
-    let (_, _, errors) = compare(&place, "--resume ab.jsonl");
+    let (_, _, errors) = resumed(&place, "");
     assert!(
         !errors.contains("other programs use "),
         "nothing to measure: {errors}"
@@ -107,20 +112,18 @@ fn a_comparison_that_is_over_is_judged_again_to_the_same_answers() {
     let place = Place::new();
     let first = compare(&place, &format!("--rounds 6 -o ab.jsonl -- {CASES}"));
     let before = fs::read(place.path("ab.jsonl")).expect("the log");
-    let (code, text, _) = compare(&place, "--resume ab.jsonl");
+    let (code, text, _) = resumed(&place, "");
     assert_eq!((code, &text), (first.0, &first.1));
     assert_eq!(fs::read(place.path("ab.jsonl")).expect("the log"), before);
 
-    let (_, csv, _) = compare(&place, "--resume ab.jsonl --format csv");
+    let (_, csv, _) = resumed(&place, " --format csv");
     let header = csv.lines().next().expect("a header");
     assert!(
         header.starts_with("kind,label,part,case,cases,by,a_value,b_value,rounds,change_pct_low,")
     );
-    // Any log is shown by the one command, and goes on by the one option.
+    // Any log is shown by the one command.
     let summarized = place.run("summarize ab.jsonl");
     assert_eq!(stdout(&summarized), csv, "{}", stderr(&summarized));
-    let (_, text, _) = compare(&place, "--resume ab.jsonl");
-    assert_eq!(stdout(&place.run("--resume ab.jsonl")), text);
     if cfg!(feature = "report") {
         let drawn = place.run("report ab.jsonl -o -");
         assert_code(&drawn, 0);
@@ -130,10 +133,10 @@ fn a_comparison_that_is_over_is_judged_again_to_the_same_answers() {
     for (format, begins) in [("markdown", "**"), ("jsonl", r#"{"kind":"engine","#)] {
         let shown = stdout(&place.run(&format!("summarize ab.jsonl --format {format}")));
         assert!(shown.starts_with(begins), "{shown}");
-        let (_, same, _) = compare(&place, &format!("--resume ab.jsonl --format {format}"));
+        let (_, same, _) = resumed(&place, &format!("--format {format}"));
         assert_eq!(same, shown);
     }
-    let (_, json, _) = compare(&place, "--resume ab.jsonl --format json --by cpu");
+    let (_, json, _) = resumed(&place, " --format json --by cpu");
     let rows = json_rows(&json);
     assert_eq!(rows.len(), csv.lines().count() - 1);
     let cases = rows.iter().filter(|row| row["kind"] == "case");
@@ -165,7 +168,7 @@ fn a_comparison_that_was_interrupted_goes_on_where_it_was() {
         Some(Event::Interrupted { lost: None })
     ));
 
-    let (code, text, errors) = compare(&place, "--resume ab.jsonl");
+    let (code, text, errors) = resumed(&place, "");
     assert!(
         [Some(0), Some(3), Some(4)].contains(&code),
         "{text}{errors}"
@@ -209,10 +212,7 @@ fn a_command_runs_before_each_side_and_one_that_fails_ends_it() {
         errors.contains(r#"the command before B, "exit 7", failed"#),
         "{errors}"
     );
-    assert!(
-        errors.contains("udpbench ab --resume bad.jsonl"),
-        "{errors}"
-    );
+    assert!(errors.contains("udpbench resume bad.jsonl"), "{errors}");
     assert!(!log(&place, "bad.jsonl").header.run.command_line.is_empty());
 }
 
@@ -249,7 +249,7 @@ fn what_cannot_be_is_refused_before_there_is_a_log() {
         ("--before-a true", "--before-b"),
         (
             "-- --rounds 9",
-            "--rounds: is an option of ab itself: write it before --",
+            "--rounds 9: is an option of ab itself: write it before --",
         ),
         ("-- --verify", "--verify: has no meaning here"),
         (
@@ -264,19 +264,11 @@ fn what_cannot_be_is_refused_before_there_is_a_log() {
         ("--rounds 5", "5"),
         ("--threshold 2", "write 2%"),
         ("--max-time 3s", "--decide"),
-        (
-            "--resume nowhere.jsonl",
-            "--resume nowhere.jsonl: cannot read it",
-        ),
-        (
-            "--resume chatty",
-            "chatty, line 1: no header: not a log of udpbench ab",
-        ),
     ] {
         let (code, _, errors) = compare(
             &place,
             &format!("{arguments} -o ab.jsonl").replace(
-                if arguments.starts_with("--resume") || arguments.contains("-- ") {
+                if arguments.contains("-- ") {
                     " -o ab.jsonl"
                 } else {
                     "\0"
@@ -321,7 +313,7 @@ fn what_fails_now_and_then_on_both_sides_is_unclear_and_never_broken() {
         text.contains("unclear") && (text.contains(" failed in ") || text.contains(" left out: ")),
         "{text}"
     );
-    let again = compare(&place, "--resume ab.jsonl");
+    let again = resumed(&place, "");
     assert_eq!((again.0, again.1), (code, text));
 }
 

@@ -143,37 +143,6 @@ fn two_runs_with_one_payload_are_unclear_and_the_printed_commands_measure_again(
     }
 }
 
-/// The shell leaves a pattern as it is if no file matches it.
-#[test]
-fn the_printed_comparison_runs_as_it_stands_although_the_run_before_it_was_interrupted() {
-    let place = before_and_after();
-    let again = "$udpbench compare before.csv -- after.csv after.2*.csv";
-    let compared = || {
-        let output = place.shell(again);
-        assert_code(&output, 4);
-        let said = stderr(&output);
-        assert!(said.contains("after.2*.csv: no file matches"), "{said}");
-        stdout(&output)
-    };
-    let text = compared();
-    assert!(
-        text.contains("--against before.csv --output after.2.csv"),
-        "{text}"
-    );
-    // As an interrupted run leaves it: a log, and no rows.
-    let log = fs::read_to_string(place.path("after.jsonl")).expect("the log");
-    let (header, _) = log.split_once('\n').expect("a header");
-    fs::write(place.path("after.2.jsonl"), format!("{header}\n")).expect("written");
-    let text = compared();
-    assert!(
-        text.contains("next  udpbench --resume after.2.jsonl\n"),
-        "{text}"
-    );
-    assert_code(&place.shell("$udpbench --resume after.2.jsonl"), 0);
-    let text = stdout(&place.shell(again));
-    assert!(text.contains("after.csv, after.2"), "{text}");
-}
-
 #[test]
 fn runs_with_other_buffers_are_refused_with_the_two_cases_and_what_compares_settings() {
     let place = Place::new();

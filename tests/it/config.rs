@@ -175,7 +175,7 @@ fn what_is_no_sweep_of_its_own_has_no_options_from_the_file() {
     let output = place.run(SWEEP);
     assert_code(&output, 0);
     fs::write(place.path("udpbench.toml"), "nonsense").expect("written");
-    let output = place.run("--resume out.jsonl -q");
+    let output = place.run("resume out.jsonl -q");
     assert_eq!(
         (output.status.code(), &*stderr(&output)),
         (Some(0), "out.csv and .jsonl\n")

@@ -57,7 +57,7 @@ fn it_reads_the_words_as_the_sweep_would() {
 #[test]
 fn a_sweep_that_goes_on_with_another_says_with_which() {
     assert_eq!(
-        answer("--resume nope.jsonl"),
+        answer("resume nope.jsonl"),
         json!({"sweep": true, "output": null, "samples": null, "resume": "nope.jsonl", "expected_s": null, "longest_s": null})
     );
 }

@@ -162,7 +162,7 @@ fn a_sweep_and_its_raw_samples_give_the_same_json_lines() {
     let text = stdout(&swept);
     let all: Vec<Value> = text.lines().map(status).collect();
     assert_eq!(all, ["ok", "ok", "skipped", "skipped"]);
-    for again in ["summarize s.jsonl", "--resume s.jsonl"] {
+    for again in ["summarize s.jsonl", "resume s.jsonl"] {
         let output = place.run(&format!("{again} --format jsonl"));
         assert_eq!(stdout(&output), text, "{again}: {}", stderr(&output));
     }
@@ -284,7 +284,7 @@ fn a_compressed_log_is_read_like_the_plain_one_and_not_resumed() {
                   cat run.jsonl.gz | $udpbench summarize /dev/stdin";
     let output = place.shell(script);
     assert_eq!(stdout(&output), plain.repeat(3), "{}", stderr(&output));
-    let resumed = place.refuses("--resume run.jsonl.gz");
+    let resumed = place.refuses("resume run.jsonl.gz");
     assert!(
         stderr(&resumed).contains("gunzip it first"),
         "{}",

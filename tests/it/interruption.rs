@@ -291,7 +291,7 @@ fn rows_of_skipped_cases_come_last_however_a_sweep_ends() {
             assert_eq!(skipped(&read()), last, "{ending:?}");
             assert_eq!(summarize(), read());
         }
-        let resumed = place.run("--resume out.jsonl");
+        let resumed = place.run("resume out.jsonl");
         assert_code(&resumed, 0);
         assert_eq!(skipped(&read()), last, "{ending:?}");
         assert_eq!(summarize(), read());
@@ -349,7 +349,7 @@ fn a_disk_that_fills_up_ends_the_sweep_with_whole_lines() {
         "{message}"
     );
     assert!(
-        message.contains("resume with: udpbench --resume out.jsonl"),
+        message.contains("resume with: udpbench resume out.jsonl"),
         "{message}"
     );
     for name in ["out.csv", "out.jsonl"] {

@@ -88,11 +88,11 @@ fn round_trips_that_cannot_be_told_apart_have_a_whole_command_for_more_windows()
 fn what_latency_finds_out_cannot_be_chosen() {
     let place = Place::new();
     for (option, fix) in [
-        ("--rate 5k", "latency finds the rates"),
         (
-            "--outstanding 4",
-            "a client of latency waits for each answer",
+            "--rate 5k",
+            "--rate 5k: latency is of requests, finds the rates",
         ),
+        ("--outstanding 4", "latency is of requests"),
         ("--workload flood", "latency is of requests"),
     ] {
         let output = place.run(&format!("latency {option}"));

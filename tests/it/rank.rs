@@ -72,7 +72,7 @@ fn a_sweep_that_had_no_time_says_how_to_go_on_with_it() {
         let output = place.run(command);
         assert_eq!(output.status.code(), Some(2), "{command}");
         let said = stderr(&output);
-        let fix = "measure what is missing: udpbench --resume begun.jsonl";
+        let fix = "measure what is missing: udpbench resume begun.jsonl";
         assert!(said.contains(fix), "{command}: {said}");
     }
 }

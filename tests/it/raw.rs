@@ -86,12 +86,12 @@ fn killed_sweeps_go_on_and_end_whole() {
             let have = windows(&place.path("out.jsonl"));
             end_early(
                 &place,
-                "--resume out.jsonl",
+                "resume out.jsonl",
                 have + random.usize(0..10),
                 Signal::SIGKILL,
             );
         }
-        assert_code(&place.run("--resume out.jsonl"), 0);
+        assert_code(&place.run("resume out.jsonl"), 0);
         assert_whole(&place);
     }
 }
@@ -103,7 +103,7 @@ fn a_sweep_goes_on_in_the_order_in_which_it_would_have_gone_on() {
         let sweep = format!("{SWEEP} --seed 7");
         if interrupted {
             end_early(&place, &sweep, 23, Signal::SIGINT);
-            assert_code(&place.run("--resume out.jsonl --quiet"), 0);
+            assert_code(&place.run("resume out.jsonl --quiet"), 0);
         } else {
             assert_code(&place.run(&sweep), 0);
         }
@@ -145,7 +145,7 @@ fn a_line_that_was_cut_off_is_no_line() {
     let whole = read(&raw);
     for cut in [1, 100, 700] {
         fs::write(&raw, &whole[..whole.len() - cut]).expect("written");
-        assert_code(&place.run("--resume out.jsonl"), 0);
+        assert_code(&place.run("resume out.jsonl"), 0);
         assert_whole(&place);
     }
 }
@@ -155,7 +155,7 @@ fn a_sweep_that_is_done_is_left_as_it_is() {
     let place = Place::new();
     assert_code(&place.run(SWEEP), 0);
     let before = read(&place.path("out.csv"));
-    assert_code(&place.run("--resume out.jsonl"), 0);
+    assert_code(&place.run("resume out.jsonl"), 0);
     assert_eq!(read(&place.path("out.csv")), before);
     assert_whole(&place);
 }
@@ -174,13 +174,13 @@ fn another_host_is_refused_unless_somebody_insists_and_then_the_rows_say_so() {
     let place = Place::new();
     end_early(&place, SWEEP, 17, Signal::SIGKILL);
     edit(&place, r#","machine":""#, r#","machine":"not "#);
-    let refused = place.run("--resume out.jsonl");
+    let refused = place.run("resume out.jsonl");
     assert_code(&refused, 2);
     let message = stderr(&refused);
     assert!(message.contains("the machine was not "), "{message}");
     assert!(message.contains("--accept-changes"), "{message}");
 
-    assert_code(&place.run("--resume out.jsonl --accept-changes"), 0);
+    assert_code(&place.run("resume out.jsonl --accept-changes"), 0);
     assert_whole(&place);
     let warned = |row: &&Row| {
         row.warnings.iter().any(|it| {
@@ -205,7 +205,7 @@ fn other_buffers_than_were_granted_are_another_host() {
     host["exceeds_rmem_max"] = false.into();
     lines[0] = header.to_string();
     write_log(&place.path("out.jsonl"), &lines);
-    let message = stderr(&refused(&place, "--resume out.jsonl"));
+    let message = stderr(&refused(&place, "resume out.jsonl"));
     assert!(
         message.contains("SO_RCVBUF was granted up to 4096 B"),
         "{message}"
@@ -243,8 +243,8 @@ fn a_case_that_cannot_run_any_more_fails_and_the_others_go_on() {
         r#""window_ns":3600000000000"#,
         r#""window_ns":1000000"#,
     );
-    assert_code(&place.run("--resume out.jsonl"), 2);
-    assert_code(&place.run("--resume out.jsonl --accept-changes"), 1);
+    assert_code(&place.run("resume out.jsonl"), 2);
+    assert_code(&place.run("resume out.jsonl --accept-changes"), 1);
     let rows = rows(&place.path("out.csv"));
     let status: Vec<Status> = rows.iter().map(|row| row.status).collect();
     assert_eq!(status, [Status::Ok, Status::Failed]);
@@ -274,18 +274,18 @@ fn results_of_another_sweep_are_not_replaced() {
     let others = read(&place.path("other.csv"));
     for foreign in [others.as_str(), "precious", "a,b\n1,2\n"] {
         fs::write(place.path("out.csv"), foreign).expect("there is space");
-        let refused = stderr(&refused(&place, "--resume out.jsonl"));
+        let refused = stderr(&refused(&place, "resume out.jsonl"));
         assert!(refused.contains("other contents"), "{refused}");
         assert_eq!(read(&place.path("out.csv")), foreign);
     }
     fs::write(place.path("out.csv"), own).expect("there is space");
     fs::write(place.path("out.csv.part"), "").expect("there is space");
-    let refused = stderr(&refused(&place, "--resume out.jsonl"));
+    let refused = stderr(&refused(&place, "resume out.jsonl"));
     assert!(
         refused.contains("out.csv.part") && refused.contains("remove it"),
         "{refused}"
     );
-    assert_code(&place.run("--resume out.jsonl -o new.csv"), 0);
+    assert_code(&place.run("resume out.jsonl -o new.csv"), 0);
     let new = read(&place.path("new.csv"));
     assert_eq!(column(&new, "case").len(), CASES);
 }
@@ -296,7 +296,7 @@ fn two_programs_do_not_go_on_with_one_sweep() {
     let endless = SWEEP.replace("--duration 5ms", "--duration 5h");
     let mut child = start(&mut place.udpbench(&endless));
     wait_until("the start", || header(&place.path("out.jsonl")).is_some());
-    let refused = place.run("--resume out.jsonl");
+    let refused = place.run("resume out.jsonl");
     assert_code(&refused, 2);
     assert!(
         stderr(&refused).contains("another udpbench is writing to it"),
@@ -360,7 +360,7 @@ fn what_cannot_have_happened_is_refused_with_its_line() {
 
 /// Both commands that read a log name the line and the problem.
 fn assert_refused(place: &Place, number: usize, problem: &str) {
-    for command in ["summarize out.jsonl", "--resume out.jsonl"] {
+    for command in ["summarize out.jsonl", "resume out.jsonl"] {
         let message = stderr(&refused(place, command));
         let expected = format!("out.jsonl, line {number}: ");
         assert!(message.contains(&expected), "{problem}: {message}");
@@ -388,7 +388,7 @@ fn a_log_that_somebody_changed_is_refused_with_its_line_and_the_fix() {
     fs::write(&raw, &whole).expect("written");
     assert_code(&place.shell("head -n 2 out.jsonl >kept.jsonl"), 0);
     fs::remove_file(place.path("out.csv")).expect("removed");
-    assert_code(&place.run("--resume kept.jsonl -o out.csv"), 0);
+    assert_code(&place.run("resume kept.jsonl -o out.csv"), 0);
     fs::rename(place.path("kept.jsonl"), &raw).expect("renamed");
     assert_whole(&place);
 }
@@ -396,14 +396,14 @@ fn a_log_that_somebody_changed_is_refused_with_its_line_and_the_fix() {
 #[test]
 fn settings_come_from_the_file_and_not_from_the_command_line() {
     let place = Place::new();
-    let refused = place.run("--resume out.jsonl --threads 2");
+    let refused = place.run("resume out.jsonl --threads 2");
     assert_code(&refused, 2);
     assert!(
         stderr(&refused).contains("--threads"),
         "{}",
         stderr(&refused)
     );
-    assert_code(&place.run("--resume none.jsonl"), 2);
+    assert_code(&place.run("resume none.jsonl"), 2);
     assert_code(&place.run("--accept-changes"), 2);
 }
 

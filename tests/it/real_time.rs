@@ -62,7 +62,7 @@ fn memory_is_locked_or_that_is_refused_with_the_fix() {
         );
         return;
     }
-    let log: Log = Log::open("--resume", &place.path("out.jsonl")).expect("a log");
+    let log: Log = Log::open("FILE", &place.path("out.jsonl")).expect("a log");
     let cases: Vec<_> = log.header.plan.cases().map(|it| it.case.mlock).collect();
     assert_eq!(cases, [Some(Mlock::On)]);
     // A limit may permit less memory than the threads need.

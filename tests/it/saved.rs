@@ -35,7 +35,7 @@ fn what_was_measured_is_saved_when_its_folder_or_its_files_go() {
             messages.contains("moved, removed or changed it"),
             "{mishap}: {messages}"
         );
-        let resume = format!("resume with: udpbench --resume {log}");
+        let resume = format!("resume with: udpbench resume {log}");
         assert!(messages.contains(&resume), "{mishap}: {messages}");
         assert!(windows(&place.path(log)) >= 10, "{mishap}: {messages}");
         let output = place.run(&format!("summarize {log} -o again.csv"));
@@ -67,9 +67,9 @@ fn rows_that_were_removed_come_again_from_the_log_and_those_of_others_stay() {
         );
         assert_eq!(place.shell(&script).status.code(), Some(1), "{mishap}");
         let messages = fs::read_to_string(place.path("messages")).expect("written");
-        let resume = "resume with: udpbench --resume o/out.jsonl -o o/out.json\n";
+        let resume = "resume with: udpbench resume o/out.jsonl\n";
         assert!(messages.contains(resume), "{mishap}: {messages}");
-        let resumed = place.run("--resume o/out.jsonl -o o/out.json");
+        let resumed = place.run("resume o/out.jsonl");
         let text = fs::read_to_string(place.path("o/out.json")).expect("it is there");
         if mishap.contains("mine") {
             assert_eq!((resumed.status.code(), &*text), (Some(2), "mine\n"));

@@ -128,7 +128,7 @@ fn interrupted_and_resumed(place: &Place) {
     ran(
         place,
         &format!(
-            "-q --resume resumed.jsonl --accept-changes --root {}",
+            "resume resumed.jsonl -q --accept-changes --root {}",
             hosts::two_cpus()
         ),
     );

@@ -227,7 +227,6 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
             "--suite board --ip v6,v4 --engine std",
             "--suite board: a suite says itself what varies: leave out --engine",
         ),
-        ("--suite board --resume x.jsonl", "--suite"),
         (
             "--suite board -o -",
             "a suite has several files: name a directory",

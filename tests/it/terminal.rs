@@ -52,7 +52,7 @@ fn rows_that_nobody_takes_are_no_success() {
             );
             // What was measured is in the file.
             assert!(
-                message.contains("--resume s.jsonl"),
+                message.contains("resume s.jsonl"),
                 "{format} {reader}: {message}"
             );
             let output = place.run("summarize s.jsonl");
@@ -145,7 +145,7 @@ fn what_a_file_holds_does_not_steer_the_terminal() {
         &["summarize", name, "--format", "markdown"],
         &["summarize", name, "-o", name],
         &["plan", "--board", name],
-        &["--resume", name],
+        &["resume", name],
     ] {
         let mut command = place.udpbench("");
         let output = command.args(arguments).output().expect("it starts");

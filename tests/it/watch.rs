@@ -157,7 +157,10 @@ fn more_than_one_case_is_refused_with_the_fix() {
             "--engine mio-level,std",
             "use one value, such as --engine mio-level",
         ),
-        ("--engine all", "values): watch measures one case"),
+        (
+            "--engine all",
+            "it measures one: give each option one value",
+        ),
         (
             "--connection connected,unconnected",
             "such as --connection connected",

@@ -161,7 +161,7 @@ fn what_is_measured_fits() {
         fits_once(&place, listen, width);
     }
     place.run(&format!("ab --rounds 8 -o ab.jsonl -- {case}"));
-    fits(&place, "ab --resume ab.jsonl --details");
+    fits(&place, "resume ab.jsonl --details");
 }
 
 /// At one width, what has other words each time.
@@ -230,7 +230,7 @@ fn what_is_wrong_fits() {
         "latency --no-config --rate 5k",
         "--no-config --suite boards",
         "--no-config --against nothing",
-        "--no-config --resume run.jsonl --threads 3",
+        "resume run.jsonl --threads 3",
         "ab --rounds 8 -- --engine nope",
         "ab --by luck",
         "watch --engine std,nix",

@@ -7,13 +7,13 @@ use std::str::FromStr;
 use super::bounded::stored_as_text;
 use crate::sys::interface_addresses;
 
-/// An IP address, with the interface of this host through which a link-local address (fe80::/10, RFC 4291) is reached:
+/// An IP address, with the interface of this host through which a link-local address (fe80::/10, RFC 4291) or a group is reached:
 /// `fe80::1%eth0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HostAddress {
     /// IP address.
     pub ip: IpAddr,
-    /// Interface of a link-local address. `None`: the address is not link-local, or the interface was not given.
+    /// Interface of a link-local address or a group. `None`: the address is neither, or the interface was not given.
     pub interface: Option<InterfaceName>,
 }
 
@@ -58,9 +58,10 @@ impl FromStr for HostAddress {
                 interface: None,
             });
         };
-        if !is_link_local(ip) {
+        let has_interface = is_link_local(ip) || (ip.is_ipv6() && ip.is_multicast());
+        if !has_interface {
             return Err(format!(
-                "only link-local addresses (fe80::/10) have an interface: use {ip}"
+                "only addresses of one link (fe80::/10, ff00::/8) have an interface: use {ip}"
             ));
         }
         let name = match interface.parse() {

@@ -82,13 +82,12 @@ pub fn interval_text(middle: f64, low: f64, high: f64) -> Option<String> {
 }
 
 /// Formats an [`interval_text`] for a sentence or a table whose cells name the unit: `+-5.1`, or both sides.
-/// `plus_minus` is the sign before half of the width.
 #[must_use]
-pub fn signed(interval_text: &str, plus_minus: &str) -> String {
+pub fn signed(interval_text: &str) -> String {
     if interval_text.starts_with('-') {
         interval_text.to_owned()
     } else {
-        format!("{plus_minus}{interval_text}")
+        format!("+-{interval_text}")
     }
 }
 
@@ -143,8 +142,8 @@ mod tests {
         ] {
             assert_eq!(interval_text(100.0, low, high).as_deref(), Some(shown));
         }
-        assert_eq!(signed("5.1", "+-"), "+-5.1");
-        assert_eq!(signed("-8.5/+1.8", "+-"), "-8.5/+1.8");
+        assert_eq!(signed("5.1"), "+-5.1");
+        assert_eq!(signed("-8.5/+1.8"), "-8.5/+1.8");
         assert_eq!(interval_text(0.0, 0.0, 1.0), None);
         assert_eq!(interval_text(f64::NAN, 0.0, 1.0), None);
     }

@@ -31,13 +31,14 @@ class Pairs(Trials):
     def run(self, name, slowed_by=None, options=()):
         """Makes the trial, or goes on with it. Returns its rows."""
         if self.log(name).exists():
-            given = ["--resume", self.log(name)]
+            given = ["resume", self.log(name)]
         else:
-            given = ["--seed", self.seed(name), "--output", self.log(name)]
+            given = ["ab", "--seed", self.seed(name), "--output", self.log(name)]
             given += ["--rounds", self.plan["rounds"]] if "rounds" in self.plan else []
             given += ["--b", f"--delay {slowed_by}"] if slowed_by else []
-            given += ["--", *options]
-        return list(csv.DictReader(io.StringIO(self.call(name, "ab", "--quiet", "--format", "csv", *given))))
+        end = [] if self.log(name).exists() else ["--", *options]
+        said = self.call(name, *given, "--quiet", "--format", "csv", *end)
+        return list(csv.DictReader(io.StringIO(said)))
 
     def found_delay(self):
         engine, _, parts = self.plan["case"].partition(":")

@@ -41,11 +41,10 @@ class Sweeps(Trials):
 
     def sweep(self, name, delayed):
         if self.log(name).exists():
-            given = ["--resume", self.log(name)]
-        else:
-            given = [*self.plan["options"].split(), *delayed, "--seed", self.seed(name)]
-            given += ["--output", self.directory / f"{name}.csv"]
-        self.call(name, "--quiet", *given)
+            return self.call(name, "resume", self.log(name), "--quiet")
+        given = [*self.plan["options"].split(), *delayed, "--seed", self.seed(name)]
+        given += ["--output", self.directory / f"{name}.csv"]
+        return self.call(name, "--quiet", *given)
 
     def found_delay(self):
         return {engine: self.found_for(engine) for engine in self.plan["slowed"]}

@@ -3,16 +3,15 @@
 use std::path::Path;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{ArgMatches, FromArgMatches};
 
 use super::Request;
 use crate::cli::peer::Peer;
-use crate::cli::{self, AbArgs, Cli, RunArgs};
+use crate::cli::{self, AbArgs, Cli, RunArgs, help};
 use crate::error::UsageError;
 use crate::experiment::ab::header::{Header, Setup, Until};
 use crate::experiment::ab::{Pair, Side, pairs};
 use crate::results::log::Run;
-use crate::results::row::Environment;
 
 /// Default window, about that of a sweep. As in a sweep, the board's profile has the warm-up: in the first 40 ms, two
 /// engines may differ otherwise than later.
@@ -28,11 +27,7 @@ const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
     let a = request(args, Side::A, peer)?;
     let b = request(args, Side::B, peer)?;
-    let environment = Environment {
-        board: a.detected.board.name.clone(),
-        host: a.host.clone(),
-        ..Environment::default()
-    };
+    let environment = a.environment();
     let header = Header {
         run: Run::new(started_at, cli::words_as_text()),
         rounds: args.rounds.rounds,
@@ -117,45 +112,28 @@ fn parse(args: &AbArgs, side: Side) -> anyhow::Result<RunArgs> {
     let words = name
         .chain(args.sides.both.iter().cloned())
         .chain(own(args, side));
-    let cli = Cli::try_parse_from(cli::spread(words))?;
+    let matches = Cli::matches(&cli::spread(words))?;
+    let cli = Cli::from_arg_matches(&matches)?;
     if cli.command.is_some() {
         let fix = "a side has the options of a sweep, and no command";
         return Err(UsageError::flag("ab", &side, fix).into());
     }
-    refuse(&cli.run)?;
+    refuse(&matches)?;
     Ok(cli.run)
 }
 
 /// Returns an error for options that belong to `ab` itself or have no meaning for a side.
-fn refuse(run: &RunArgs) -> Result<(), UsageError> {
-    let (measuring, output) = (&run.measuring, &run.output);
-    let before = "is an option of ab itself: write it before --";
-    let none = "has no meaning here: leave it out";
-    if let Some(option) = run.remote.typed() {
-        return Err(UsageError::flag(option, "", before));
-    }
-    let refused = [
-        ("--rounds", measuring.rounds.is_some(), before),
-        ("--seed", measuring.seed.is_some(), before),
-        ("--until", measuring.until.is_some(), before),
-        ("--output", output.output.is_some(), before),
-        ("--resume", output.resume.is_some(), before),
-        ("--quiet", output.quiet, before),
-        ("--format", output.format.is_some(), before),
-        ("--decimal-comma", output.decimal_comma, before),
-        ("--samples", output.samples.is_some(), none),
-        ("--baseline", output.baseline.is_some(), none),
-        ("--against", output.against.is_some(), none),
-        ("--suite", run.suite.is_some(), none),
-        ("--config", run.config.is_some(), none),
-        ("--verify", measuring.verify, none),
-        ("--heat", measuring.heat.is_some(), none),
-        ("--no-reference", measuring.no_reference, none),
-    ];
-    match refused.into_iter().find(|(_, is_given, _)| *is_given) {
-        Some((flag, _, problem)) => Err(UsageError::flag(flag, "", problem)),
-        None => Ok(()),
-    }
+fn refuse(typed: &ArgMatches) -> Result<(), UsageError> {
+    const OF_AB: &str = "--on --rsh --agent --deploy --binary --drop-reasons --rounds --seed --until --output \
+        --quiet --format --decimal-comma";
+    const OF_SWEEPS: &str =
+        "--samples --baseline --against --suite --config --verify --heat --no-reference";
+    help::refuse(
+        typed,
+        OF_AB,
+        "is an option of ab itself: write it before --",
+    )?;
+    help::refuse(typed, OF_SWEEPS, "has no meaning here: leave it out")
 }
 
 fn setup(args: &AbArgs, side: Side, request: Request) -> Result<Setup, UsageError> {

@@ -39,47 +39,58 @@ parameters!(define);
 
 /// Returns an error for options that have no effect on the chosen workloads.
 fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
-    let (ask, duplex) = (Workload::Rr, Workload::Bidir);
+    const OF_REQUESTS: &str = "add --workload rr, or leave it out";
+    const NO_WAITING: &str =
+        "leave it out, or --rate: who sends at a rate does not wait for answers";
+    let workloads = || given.workload.iter().flatten();
+    let asks = workloads().any(|it| *it == Workload::Rr);
+    let is_duplex = workloads().any(|it| *it == Workload::Bidir);
+    let is_duplex_only = is_duplex && workloads().all(|it| *it == Workload::Bidir);
+    let waits = given.rate.is_none();
+    let outstanding = text_of(given.outstanding.as_ref());
+    let think_time = text_of(given.think_time.as_ref());
     let flags = [
-        ("--outstanding", ask, text_of(given.outstanding.as_ref())),
-        ("--think-time", ask, text_of(given.think_time.as_ref())),
-        ("--service", ask, text_of(given.service.as_ref())),
-        ("--server-model", ask, text_of(given.server_model.as_ref())),
-        ("--duplex", duplex, text_of(given.duplex.as_ref())),
+        ("--outstanding", &outstanding, asks, OF_REQUESTS),
+        ("--think-time", &think_time, asks, OF_REQUESTS),
+        (
+            "--service",
+            &text_of(given.service.as_ref()),
+            asks,
+            OF_REQUESTS,
+        ),
+        (
+            "--server-model",
+            &text_of(given.server_model.as_ref()),
+            asks,
+            OF_REQUESTS,
+        ),
+        (
+            "--duplex",
+            &text_of(given.duplex.as_ref()),
+            is_duplex,
+            "add --workload bidir, or leave it out",
+        ),
+        (
+            "--rate",
+            &text_of(given.rate.as_ref()),
+            !is_duplex_only,
+            "bidir measures how fast both directions go at once: leave it out, or add --workload flood or rr",
+        ),
+        (
+            "--arrivals",
+            &text_of(given.arrivals.as_ref()),
+            !waits,
+            "add --rate, the datagrams or requests per second, or leave it out",
+        ),
+        ("--outstanding", &outstanding, waits, NO_WAITING),
+        ("--think-time", &think_time, waits, NO_WAITING),
     ];
-    let is_given = |workload| {
-        given
-            .workload
-            .as_ref()
-            .is_some_and(|all| all.contains(&workload))
-    };
-    for (flag, workload, value) in flags {
-        if let Some(value) = value.filter(|_| !is_given(workload)) {
-            let fix = format!("add --workload {workload}, or leave it out");
-            return Err(UsageError::flag(flag, &value, fix));
-        }
-    }
-    let is_duplex_only = |all: &Vec<Workload>| all.iter().all(|it| *it == duplex);
-    let has_rates = !given.workload.as_ref().is_some_and(is_duplex_only);
-    if let Some(value) = text_of(given.rate.as_ref()).filter(|_| !has_rates) {
-        let fix = "bidir measures how fast both directions go at once: leave it out, or add --workload flood or rr";
-        return Err(UsageError::flag("--rate", &value, fix));
-    }
-    if let Some(value) = text_of(given.arrivals.as_ref()).filter(|_| given.rate.is_none()) {
-        let fix = "add --rate, the datagrams or requests per second, or leave it out";
-        return Err(UsageError::flag("--arrivals", &value, fix));
-    }
-    let waits = [
-        ("--outstanding", text_of(given.outstanding.as_ref())),
-        ("--think-time", text_of(given.think_time.as_ref())),
-    ];
-    for (flag, value) in waits {
-        if let Some(value) = value.filter(|_| given.rate.is_some()) {
-            let fix = "leave it out, or --rate: who sends at a rate does not wait for answers";
-            return Err(UsageError::flag(flag, &value, fix));
-        }
-    }
-    Ok(())
+    let mut wrong = flags
+        .into_iter()
+        .filter(|(_, _, has_effect, _)| !has_effect);
+    let refused =
+        wrong.find_map(|(flag, value, _, fix)| Some(UsageError::flag(flag, value.as_ref()?, fix)));
+    refused.map_or(Ok(()), Err)
 }
 
 /// Returns an error if a payload exceeds a datagram and no transport splits messages.

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches, Parser
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use crate::cli::{self, Cli, RunArgs};
+use crate::cli::{self, Cli, RunArgs, help};
 use crate::error::UsageError;
 use crate::results::baselines;
 use crate::sys::files::{self, Kind};
@@ -19,7 +19,7 @@ use crate::text::{nearest, text_file};
 /// File in the working directory that is read without `--config`.
 const DEFAULT: &str = "udpbench.toml";
 
-/// Option groups that a file may set. Output options and `--resume` are not among them.
+/// Option groups that a file may set. Output options are not among them.
 const GROUPS: [&str; 3] = [PARAMETERS, "MeasuringArgs", "PlacementArgs"];
 
 const PARAMETERS: &str = "ParameterArgs";
@@ -67,7 +67,7 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     let words = cli::spread(words);
     let matches = Cli::matches(&words)?;
     let cli = Cli::from_arg_matches(&matches)?;
-    refuse_early(&matches)?;
+    help::refuse_without(&matches)?;
     let parsed = |cli, config, note: Option<String>| Parsed { cli, config, note };
     let Some((typed, args)) = of_sweep(&matches, &cli) else {
         return Ok(parsed(cli, None, None));
@@ -77,7 +77,7 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     }
     let is_quiet = args.output.quiet;
     let repeated = args.output.against.as_deref();
-    let repeated = repeated.filter(|_| !has_plan(typed) && args.output.resume.is_none());
+    let repeated = repeated.filter(|_| !has_plan(typed));
     if let Some(added) = repeated
         .map(|name| repeated_from(name, &cli))
         .transpose()?
@@ -90,14 +90,14 @@ pub fn parse(words: &[OsString]) -> anyhow::Result<Parsed> {
     let Some(path) = path(args) else {
         return Ok(parsed(cli, None, None));
     };
-    if let Some(flag) = has_own_options(args) {
-        let note = format!("{} is left out: it is not for {flag}", path.display());
+    if args.suite.is_some() {
+        let note = format!("{} is left out: it is not for --suite", path.display());
         return Ok(parsed(cli, None, Some(note).filter(|_| !is_quiet)));
     }
     let mut config = Config::read(path)?;
-    config
-        .entries
-        .retain(|entry| !is_typed(typed, &entry.option));
+    let command = command_of(&cli);
+    let is_added = |name: &str| !is_typed(typed, name) && help::without(command, name).is_none();
+    config.entries.retain(|entry| is_added(&entry.option));
     let added = config.entries.iter().filter_map(|it| it.word.clone());
     let added: Vec<String> = added.collect();
     let note = format!("options from {}: {}", config.name, added.join(" "));
@@ -134,13 +134,9 @@ fn repeated_from(name: &str, cli: &Cli) -> anyhow::Result<Option<Vec<String>>> {
     let words = cli::spread(words.collect::<Vec<OsString>>());
     let matches = Cli::matches(&words)?;
     let theirs = Cli::from_arg_matches(&matches)?;
-    let kind = |cli: &Cli| match &cli.command {
-        Some(cli::Command::Latency(_)) => "latency",
-        Some(cli::Command::Wire(_)) => "wire",
-        _ => "run",
-    };
-    if kind(&theirs) != kind(cli) {
-        let problem = format!("`udpbench {}` made it: use that", kind(&theirs));
+    let made_by = command_of(&theirs);
+    if made_by != command_of(cli) {
+        let problem = format!("`udpbench {made_by}` made it: use that");
         return Err(UsageError::flag("--against", &name, problem).into());
     }
     let Some((typed, _)) = of_sweep(&matches, &theirs) else {
@@ -158,6 +154,15 @@ fn repeated_from(name: &str, cli: &Cli) -> anyhow::Result<Option<Vec<String>>> {
         Some(format!("--{name}={}", values.join(",")))
     });
     Ok(Some(repeated.collect()))
+}
+
+/// Returns the command that measures a sweep or something like it. A plan is one of a sweep.
+fn command_of(cli: &Cli) -> &'static str {
+    match &cli.command {
+        Some(cli::Command::Latency(_)) => "latency",
+        Some(cli::Command::Wire(_)) => "wire",
+        _ => "run",
+    }
 }
 
 /// Returns the typed options of a sweep, or of a command that takes the same ones. `None` for other commands.
@@ -185,28 +190,6 @@ fn refuse_parameters(suite: &str, typed: &ArgMatches) -> Result<(), UsageError> 
     }
 }
 
-/// Returns an error if an option of the sweep stands before what `wire` measures instead of it. Options that say how the
-/// other host is reached do stand there.
-fn refuse_early(matches: &ArgMatches) -> Result<(), UsageError> {
-    let wire = matches.subcommand().filter(|(name, _)| *name == "wire");
-    let instead = wire.and_then(|(_, typed)| Some((typed, typed.subcommand()?.0)));
-    let Some((typed, what)) = instead else {
-        return Ok(());
-    };
-    let command = Cli::command_for(&[]);
-    let reach: Vec<&str> = options(&command, &["RemoteArgs"])
-        .filter_map(Arg::get_long)
-        .collect();
-    let mut names = command.get_arguments().filter_map(Arg::get_long);
-    match names.find(|name| is_typed(typed, name) && !reach.contains(name)) {
-        Some(name) => {
-            let fix = format!("write it behind {what}");
-            Err(UsageError::flag("wire", &format!("--{name}"), fix))
-        }
-        None => Ok(()),
-    }
-}
-
 /// Returns the options that [`of_sweep`] finds, for changing them.
 fn args_of(cli: &mut Cli) -> &mut RunArgs {
     match &mut cli.command {
@@ -222,12 +205,6 @@ fn path(args: &RunArgs) -> Option<&Path> {
     let default = || Some(Path::new(DEFAULT)).filter(|path| path.exists());
     let path = args.config.as_deref().or_else(default);
     path.filter(|_| !args.no_config)
-}
-
-/// Returns the typed option that brings its own options, if any: `--resume` or `--suite`.
-fn has_own_options(args: &RunArgs) -> Option<&'static str> {
-    let resume = args.output.resume.as_ref().map(|_| "--resume");
-    resume.or(args.suite.as_ref().map(|_| "--suite"))
 }
 
 fn is_typed(typed: &ArgMatches, option: &str) -> bool {

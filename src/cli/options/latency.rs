@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Request;
 use crate::cli::RunArgs;
 use crate::cli::peer::Peer;
-use crate::data::{Arrivals, Case, Connection, Ip, Rate, Workload};
+use crate::data::{Arrivals, Case, Rate, Workload};
 use crate::error::UsageError;
 use crate::experiment::find::{Record, Search};
 use crate::plan::{Block, Decision, LOADS_PCT, Plan, Planned};
@@ -15,55 +15,16 @@ use crate::plan::{Block, Decision, LOADS_PCT, Plan, Planned};
 /// Default measured time per case. In one second at a tenth of 10,000 responses per second, only ten of 1000 responses
 /// are beyond the 99th percentile.
 const DEFAULT_DURATION: Duration = Duration::from_secs(2);
-const DEFAULT_PAYLOAD: u32 = 26;
 
 /// Fills in options that were not typed. Takes `--arrivals` out and returns it, since it applies to the second half
 /// only.
-///
-/// # Errors
-/// Fails if an option was given that `latency` sets itself.
-pub fn complete(args: &mut RunArgs) -> Result<Option<Vec<Arrivals>>, UsageError> {
-    let given = &mut args.parameters;
-    if let Some(workload) = given
-        .workload
-        .iter()
-        .flatten()
-        .find(|it| **it != Workload::Rr)
-    {
-        return Err(UsageError::flag(
-            "--workload",
-            workload,
-            "latency is of requests: leave it out",
-        ));
-    }
-    if let Some(rate) = given.rate.iter().flatten().next() {
-        let fix = "latency finds the rates: leave it out, or use udpbench --workload rr --rate";
-        return Err(UsageError::flag("--rate", rate, fix));
-    }
-    if let Some(outstanding) = given.outstanding.iter().flatten().next() {
-        let fix = "a client of latency waits for each answer: leave it out, or use udpbench --workload rr";
-        return Err(UsageError::flag("--outstanding", outstanding, fix));
-    }
-    if let Some(think_time) = given.think_time.iter().flatten().next() {
-        let fix = "a client of latency asks at once: leave it out, or use udpbench --workload rr, or find idle";
-        return Err(UsageError::flag("--think-time", think_time, fix));
-    }
-    given.workload = Some(vec![Workload::Rr]);
-    given
-        .threads
-        .get_or_insert_with(|| 2.try_into().into_iter().collect());
-    given
-        .payload
-        .get_or_insert_with(|| DEFAULT_PAYLOAD.try_into().into_iter().collect());
-    given.ip.get_or_insert_with(|| vec![Ip::V4]);
-    given
-        .connection
-        .get_or_insert_with(|| vec![Connection::Connected]);
+pub fn complete(args: &mut RunArgs) -> Option<Vec<Arrivals>> {
+    args.parameters.workload = Some(vec![Workload::Rr]);
     args.measuring.no_reference = true;
     if !args.measuring.quick {
         args.measuring.duration.get_or_insert(DEFAULT_DURATION);
     }
-    Ok(given.arrivals.take())
+    args.parameters.arrivals.take()
 }
 
 /// Returns the runnable cases with their lossless rates from the log of a search. Error messages name `path`.

@@ -22,6 +22,7 @@ use crate::engines::{self, Entry, exec};
 use crate::error::UsageError;
 use crate::host::board::{self, ChosenBoard};
 use crate::host::facts::Host;
+use crate::host::placement::Pin;
 use crate::plan::{Conditions, Meter, Plan, Schedule, Settings, Until, Wire};
 use crate::results::log::{Header, Run};
 use crate::results::row::Environment;
@@ -106,15 +107,8 @@ impl Request {
             .iter()
             .flat_map(|&(sender, receiver)| [sender, receiver]);
         let reference = axes.reference.then(engines::reference);
-        let conditions = Conditions {
-            host,
-            board,
-            pin: &pin,
-            steering_refusal: bench.steering_refusal.as_deref(),
-            loopback_refusal: bench.loopback_refusal.as_deref(),
-            engine_refusals: &bench.engine_refusals(asked.chain(reference)),
-            remote: peer.and_then(Peer::remote),
-        };
+        let refusals = bench.engine_refusals(asked.chain(reference));
+        let conditions = bench.conditions(board, &pin, &refusals, peer);
         let plan = Plan::new(&axes, &conditions);
         if let Some((program, place, reason)) = plan.missing_program(&conditions) {
             let place = bench.peer.map_or(place, |_| "there");
@@ -143,15 +137,17 @@ impl Request {
             .filter_map(|planned| engines::of(&planned.case).ok());
         let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
         let bench = Bench::of(self.host.clone(), peer);
-        plan.judged_again(&Conditions {
-            host: &bench.host,
-            board: &self.detected.board,
-            pin: &pin,
-            steering_refusal: bench.steering_refusal.as_deref(),
-            loopback_refusal: bench.loopback_refusal.as_deref(),
-            engine_refusals: &bench.engine_refusals(asked),
-            remote: peer.and_then(Peer::remote),
-        })
+        let refusals = bench.engine_refusals(asked);
+        plan.judged_again(&bench.conditions(&self.detected.board, &pin, &refusals, peer))
+    }
+
+    /// Returns what a search or a comparison tells about the machine.
+    fn environment(&self) -> Environment {
+        Environment {
+            board: self.detected.board.name.clone(),
+            host: self.host.clone(),
+            ..Environment::default()
+        }
     }
 
     /// Returns the first line of the log.
@@ -298,6 +294,25 @@ impl<'a> Bench<'a> {
             steering_refusal,
             loopback_refusal,
             peer,
+        }
+    }
+
+    /// Returns what decides which cases can run.
+    fn conditions<'b>(
+        &'b self,
+        board: &'b board::Board,
+        pin: &'b Pin,
+        engine_refusals: &'b [(&'static Entry, String)],
+        peer: Option<&'b Peer>,
+    ) -> Conditions<'b> {
+        Conditions {
+            host: &self.host,
+            board,
+            pin,
+            steering_refusal: self.steering_refusal.as_deref(),
+            loopback_refusal: self.loopback_refusal.as_deref(),
+            engine_refusals,
+            remote: peer.and_then(Peer::remote),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::experiment::sweep::Unable;
 use crate::host::board;
 use crate::host::facts::Host;
 use crate::host::placement::Pin;
-use crate::plan::{Conditions, Decision, Plan, Planned, Wire};
+use crate::plan::{Decision, Plan, Planned, Wire};
 use crate::results::log::Header;
 use crate::results::row::{isolated_cpus, rps_cpus};
 use crate::sys::files::Root;
@@ -32,7 +32,7 @@ pub struct Again {
 pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, UsageError> {
     then.plan
         .add_programs()
-        .map_err(|problem| UsageError::flag("--resume", "its engines", problem))?;
+        .map_err(|problem| UsageError::flag("resume", "its engines", problem))?;
     let bench = Bench::read(root, peer);
     let host = &bench.host;
     let detected = board::choose(&then.board_asked, host)?;
@@ -40,15 +40,9 @@ pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, U
     let cases = then.plan.cases().map(|planned| &planned.case);
     let asked = cases.filter_map(|case| engines::of(case).ok());
     let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
-    let plan = then.plan.judged_again(&Conditions {
-        host,
-        board: &detected.board,
-        pin: &pin,
-        steering_refusal: bench.steering_refusal.as_deref(),
-        loopback_refusal: bench.loopback_refusal.as_deref(),
-        engine_refusals: &bench.engine_refusals(asked),
-        remote: peer.and_then(Peer::remote),
-    });
+    let refusals = bench.engine_refusals(asked);
+    let conditions = bench.conditions(&detected.board, &pin, &refusals, peer);
+    let plan = then.plan.judged_again(&conditions);
     let was = &then.environment;
     let mut again = Again {
         unlike: differences((&was.board, &was.host), (&detected.board.name, host)),

@@ -53,7 +53,6 @@ pub fn options(
             pin: own.placement.pin,
             ..typed.placement.clone()
         },
-        remote: typed.remote.clone(),
         output: OutputArgs {
             output: Some(directory.join(format!("{}.csv", sweep.name))),
             resume,
@@ -63,7 +62,7 @@ pub fn options(
         config: None,
         no_config: true,
         from_config: Vec::new(),
-        root: typed.root.clone(),
+        ..typed.clone()
     })
 }
 
@@ -74,19 +73,16 @@ pub fn options(
 pub fn search(search: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Result<FindCommand> {
     let log = directory.join(format!("{}.jsonl", search.name));
     let mut all: Vec<OsString> = ["udpbench", "find"].map(OsString::from).into();
-    if log.exists() {
-        let what = search.options.split_whitespace().next();
-        all.extend(what.map(OsString::from));
-        all.extend([OsString::from("--resume"), log.into()]);
-    } else {
-        all.extend(words(search).map(OsString::from));
-        all.extend([OsString::from("--output"), log.into()]);
-        all.extend(["--board", &typed.placement.board].map(OsString::from));
-    }
+    all.extend(words(search).map(OsString::from));
+    all.extend([OsString::from("--output"), log.clone().into()]);
+    all.extend(["--board", &typed.placement.board].map(OsString::from));
     all.extend([OsString::from("--root"), typed.root.clone().into()]);
     all.extend(typed.output.quiet.then(|| OsString::from("--quiet")));
     match Cli::try_parse_from(all)?.command {
-        Some(Command::Find(args)) => Ok(args.what),
+        Some(Command::Find(mut args)) => {
+            args.what.output_mut().resume = log.exists().then_some(log);
+            Ok(args.what)
+        }
         _ => Err(UsageError::flag("--suite", &search.name, "it is no search").into()),
     }
 }

@@ -3,17 +3,11 @@
 use clap::Parser;
 
 use super::{MIN_WINDOW, Request};
-use crate::cli::{Cli, EngineArg, ParameterArgs, RunArgs, WatchArgs};
-use crate::data::parameters::{attribute, parameters};
-use crate::data::{Case, Connection, Duplex, Ip, Workload};
-use crate::engines::{self, Entry};
+use crate::cli::{Cli, ParameterArgs, RunArgs, WatchArgs};
+use crate::data::{Case, Duplex, Workload};
 use crate::error::UsageError;
 use crate::host::placement::Placement;
 use crate::plan::{Decision, PlanWarning, Planned};
-
-const DEFAULT_THREADS: u16 = 2;
-/// Default payload in bytes: the largest that most board profiles sweep. It fits an Ethernet frame.
-const DEFAULT_PAYLOAD: u32 = 1460;
 
 /// The case to watch, and how.
 #[derive(Debug)]
@@ -39,10 +33,6 @@ pub fn plan_watch(args: &WatchArgs) -> anyhow::Result<WatchPlan> {
         return Err(UsageError::flag("--window", &window, fix).into());
     }
     let mut run = sweep(args)?;
-    if let Some((flag, values, first)) = several(&run.parameters) {
-        let fix = format!("watch measures one case: use one value, such as {flag} {first}");
-        return Err(UsageError::flag(flag, &values, fix).into());
-    }
     complete(&mut run.parameters);
     let mut request = Request::new(&run)?;
     request.schedule.settings.window = args.window;
@@ -79,62 +69,8 @@ fn sweep(args: &WatchArgs) -> Result<RunArgs, clap::Error> {
 
 /// Sets one value for each parameter that has several by default.
 fn complete(given: &mut ParameterArgs) {
-    if given.engine.is_none() {
-        given.engine = Some(vec![EngineArg::One(engines::reference())]);
-    }
-    given
-        .threads
-        .get_or_insert_with(|| DEFAULT_THREADS.try_into().into_iter().collect());
-    given
-        .payload
-        .get_or_insert_with(|| DEFAULT_PAYLOAD.try_into().into_iter().collect());
-    given.ip.get_or_insert_with(|| vec![Ip::V4]);
-    given
-        .connection
-        .get_or_insert_with(|| vec![Connection::Connected]);
-    if given
-        .workload
-        .iter()
-        .flatten()
-        .any(|it| *it == Workload::Bidir)
-    {
+    let mut workloads = given.workload.iter().flatten();
+    if workloads.any(|it| *it == Workload::Bidir) {
         given.duplex.get_or_insert_with(|| vec![Duplex::Full]);
-    }
-}
-
-macro_rules! define {
-    (
-        block { $($(#[$block_doc:meta])* $block:ident: $block_kind:ident $block_type:ty { $($of_block:tt)* })* }
-        case { $($(#[$case_doc:meta])* $case:ident: $case_kind:ident $case_type:ty { $($of_case:tt)* })* }
-    ) => {
-        /// Returns the first option with several values: its flag, all values and the first value.
-        fn several(given: &ParameterArgs) -> Option<(&'static str, String, String)> {
-            let engines = |args: &Option<Vec<EngineArg>>| -> Option<Vec<&'static Entry>> {
-                Some(args.as_ref()?.iter().flat_map(|arg| arg.entries()).collect())
-            };
-            None.or_else(|| in_flag("--engine", engines(&given.engine).as_deref()))
-                .or_else(|| in_flag("--sender", engines(&given.sender).as_deref()))
-                .or_else(|| in_flag("--receiver", engines(&given.receiver).as_deref()))
-                $(.or_else(|| in_flag(attribute!(flag { $($of_block)* }), given.$block.as_deref())))*
-                $(.or_else(|| in_flag(attribute!(flag { $($of_case)* }), given.$case.as_deref())))*
-                .or_else(|| in_flag("--sharing", given.sharing.as_deref()))
-                .or_else(|| in_flag("--spread", given.spread.as_deref()))
-        }
-    };
-}
-parameters!(define);
-
-fn in_flag<T: ToString>(
-    flag: &'static str,
-    values: Option<&[T]>,
-) -> Option<(&'static str, String, String)> {
-    let texts: Vec<String> = values?.iter().map(ToString::to_string).collect();
-    match &texts[..] {
-        [] | [_] => None,
-        [first, second, _, _, ..] => {
-            let shown = format!("{first},{second},... ({} values)", texts.len());
-            Some((flag, shown, first.clone()))
-        }
-        [first, ..] => Some((flag, texts.join(","), first.clone())),
     }
 }

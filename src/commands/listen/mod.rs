@@ -8,7 +8,6 @@ mod socket;
 mod summary;
 mod totals;
 
-use std::io::{self, IsTerminal};
 use std::net::UdpSocket;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -20,7 +19,7 @@ use anyhow::{Context, anyhow};
 use self::output::Output;
 use self::totals::{Outcome, Totals};
 use super::session::interrupted;
-use super::{interrupt_on_signals, say, show, show_to_reader, width};
+use super::{interrupt_on_signals, is_header_due, say, show, show_to_reader, width};
 use crate::VERSION;
 use crate::cli::{ListenArgs, ListenShape};
 use crate::data::listened::ListenWindow;
@@ -39,8 +38,6 @@ const UNTIL_STAMPS: Duration = Duration::from_millis(20);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// Windows that are printed while the next one is counted.
 const WINDOWS: usize = 3;
-/// Lines between two headers on a terminal.
-const LINES_PER_HEADER: u32 = 20;
 /// Shortest window.
 const MIN_WINDOW: Duration = Duration::from_millis(10);
 
@@ -113,21 +110,15 @@ fn check_times(args: &ListenArgs) -> Result<(), UsageError> {
         let fix = "use 10ms or more: a line takes a moment, too";
         return Err(UsageError::flag("--window", &shown(args.window), fix));
     }
-    if let Some(length) = args.length.filter(Duration::is_zero) {
-        return Err(UsageError::flag(
-            "--for",
-            &shown(length),
-            "use a time above 0",
-        ));
-    }
-    if let Some(gap) = args.gap.filter(Duration::is_zero) {
-        return Err(UsageError::flag(
-            "--gap",
-            &shown(gap),
+    let mut times = [("--for", args.length), ("--gap", args.gap)].into_iter();
+    let none = times.find(|(_, time)| time.is_some_and(|time| time.is_zero()));
+    none.map_or(Ok(()), |(flag, _)| {
+        Err(UsageError::flag(
+            flag,
+            "0s",
             "use a time above 0, such as 20ms",
-        ));
-    }
-    Ok(())
+        ))
+    })
 }
 
 /// Prints a line for each window and adds the windows up.
@@ -248,10 +239,8 @@ impl Lines {
             self.cannot_write = Some(error);
         }
         if self.prints && !self.reader_is_gone {
-            let is_due = self.printed == 0
-                || (io::stdout().is_terminal() && self.printed % LINES_PER_HEADER == 0);
             let width = width().into();
-            let header = is_due.then(|| self.shown.header(width));
+            let header = is_header_due(self.printed).then(|| self.shown.header(width));
             let text = header.unwrap_or_default() + &self.shown.line(&row, width);
             self.reader_is_gone = !show_to_reader(&text)?;
             self.printed = self.printed.wrapping_add(1);

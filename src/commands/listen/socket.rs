@@ -8,8 +8,8 @@ use nix::errno::Errno;
 use nix::sys::socket::{getsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::cli::{ListenArgs, ScopedAddress};
-use crate::data::InterfaceName;
+use crate::cli::ListenArgs;
+use crate::data::{HostAddress, InterfaceName};
 use crate::error::UsageError;
 use crate::host::facts::{RcvbufLimit, interface};
 use crate::sys::drops::socket_drops;
@@ -108,7 +108,7 @@ fn about(args: &ListenArgs, target: Target, granted: usize) -> String {
 
 fn target(args: &ListenArgs) -> Result<Target, UsageError> {
     let typed = args.address.address;
-    let is_group = |address: &ScopedAddress| address.ip.is_multicast();
+    let is_group = |address: &HostAddress| address.ip.is_multicast();
     let (scoped, is_group) = match (typed, args.group) {
         (Some(address), Some(group)) => {
             let problem =
@@ -143,7 +143,7 @@ fn target(args: &ListenArgs) -> Result<Target, UsageError> {
     })
 }
 
-fn check_source(args: &ListenArgs, group: Option<ScopedAddress>) -> Result<(), UsageError> {
+fn check_source(args: &ListenArgs, group: Option<HostAddress>) -> Result<(), UsageError> {
     let Some(source) = args.source else {
         return Ok(());
     };
@@ -161,7 +161,7 @@ fn check_source(args: &ListenArgs, group: Option<ScopedAddress>) -> Result<(), U
 /// Returns the number of the interface that was named by either way. 0: none was.
 fn interface_of(
     args: &ListenArgs,
-    scoped: Option<ScopedAddress>,
+    scoped: Option<HostAddress>,
     is_group: bool,
 ) -> Result<u32, UsageError> {
     let in_address = scoped.and_then(|it| it.interface);
@@ -174,7 +174,7 @@ fn interface_of(
         (Some(name), _) | (None, Some(name)) => name,
     };
     let is_link_local =
-        |it: ScopedAddress| matches!(it.ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
+        |it: HostAddress| matches!(it.ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
     if !is_group && !scoped.is_some_and(is_link_local) {
         let problem = "it is for a group or a link-local address: name the address of this interface before the port";
         return Err(UsageError::flag("--interface", name.as_str(), problem));

@@ -31,47 +31,15 @@ const PROBE_SCRIPT: &str = r#"pwd; uname -m; echo "$({ sha256sum <"$1"; } 2>/dev
 /// Script that takes the file from standard input. $2 is its size in bytes and $3 its checksum, which is compared if
 /// both ends have sha256sum. The file gets its name when it is complete and has run once. Otherwise it is removed. The
 /// script runs in every POSIX shell, such as busybox's.
-const INSTALL_SCRIPT: &str = r#"directory=${1%/*} new=$1.$$ cache=
-[ -d "${directory%%/*}" ] || cache=${directory%%/*}
-end() {
-    code=$?
-    rm -f "$new"
-    for it in "$directory" "${directory%/*}" $cache; do rmdir "$it" 2>/dev/null; done
-    exit $code
-}
-trap end EXIT
-trap "exit 1" HUP INT TERM
-fail() { echo "$1" >&2; exit 1; }
-mkdir -p "$directory" || exit 1
-cat >"$new" || exit 1
-bytes=$(wc -c <"$new")
-[ "$bytes" -eq "$2" ] || fail "$bytes of $2 bytes got there"
-if sum=$(sha256sum <"$new" 2>/dev/null) && [ -n "$3" ]; then
-    [ "${sum%% *}" = "$3" ] || fail "it got there with the SHA-256 ${sum%% *}, not $3"
-fi
-chmod 755 "$new" && "$new" --version >/dev/null && mv "$new" "$1" ||
-    fail "it does not run there: not permitted in the home directory (noexec)? built for another system?""#;
+const INSTALL_SCRIPT: &str = include_str!("install.sh");
 
-/// Build targets for the CPU names of `uname -m`, the best first. The first one needs no cross compiler.
-const TARGETS: [(&str, &[&str]); 5] = [
-    (
-        "aarch64",
-        &["aarch64-unknown-linux-musl", "aarch64-unknown-linux-gnu"],
-    ),
-    ("armv7l", ARMV7_TARGETS),
-    ("armv8l", ARMV7_TARGETS),
-    (
-        "armv6l",
-        &[
-            "arm-unknown-linux-musleabihf",
-            "arm-unknown-linux-gnueabihf",
-        ],
-    ),
-    ("x86_64", &["x86_64-unknown-linux-musl"]),
-];
-const ARMV7_TARGETS: &[&str] = &[
-    "armv7-unknown-linux-musleabihf",
-    "armv7-unknown-linux-gnueabihf",
+/// Names of CPUs by `uname -m`, each with its build targets, the best first. The first one needs no cross compiler.
+const TARGETS: [&str; 5] = [
+    "aarch64 aarch64-unknown-linux-musl aarch64-unknown-linux-gnu",
+    "armv7l armv7-unknown-linux-musleabihf armv7-unknown-linux-gnueabihf",
+    "armv8l armv7-unknown-linux-musleabihf armv7-unknown-linux-gnueabihf",
+    "armv6l arm-unknown-linux-musleabihf arm-unknown-linux-gnueabihf",
+    "x86_64 x86_64-unknown-linux-musl",
 ];
 
 /// Copies the program to the remote host if needed and returns its path there, quoted for `rsh`.
@@ -242,8 +210,9 @@ fn without_suffixes(name: &str) -> &str {
 /// directory and in the `target` directory that this program runs from. Else it is this program, if this host has the
 /// same CPU name.
 fn binary_for(machine: &str) -> anyhow::Result<PathBuf> {
-    let targets = TARGETS.iter().find(|(name, _)| *name == machine);
-    let targets = targets.map_or(&[][..], |(_, targets)| targets);
+    let mut targets = TARGETS.iter().map(|names| names.split(' '));
+    let targets = targets.find_map(|mut names| (names.next() == Some(machine)).then_some(names));
+    let targets: Vec<&str> = targets.into_iter().flatten().collect();
     let beside = std::env::current_exe().ok();
     let beside = beside.and_then(|exe| Some(exe.parent()?.parent()?.to_owned()));
     let roots = [Some(PathBuf::from("target")), beside];

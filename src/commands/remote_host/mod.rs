@@ -69,10 +69,6 @@ impl RemoteHost {
         is_quiet: bool,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
-        if let Some(on) = &options.on {
-            let fix = "wire always measures between this machine and its HOST: leave --on out";
-            return Err(UsageError::flag("--on", on, fix).into());
-        }
         let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::across(to, facts, given)?;
         peer.request_time = agent.request_time()?;
@@ -133,10 +129,6 @@ fn host_of_on(options: &RemoteArgs) -> Result<Option<&str>, UsageError> {
             .map(|option| UsageError::flag("udpbench", option, fix));
         return refused.map_or(Ok(None), Err);
     };
-    if options.drop_reasons {
-        let fix = "it is for two hosts: use it with wire HOST, or leave it out";
-        return Err(UsageError::flag("udpbench", "--drop-reasons", fix));
-    }
     Ok(Some(to))
 }
 

@@ -12,18 +12,7 @@ use crate::term::shell;
 
 /// Script that becomes the program: the first one of release $2, else the first one that there is. $1 is its name, $3
 /// the copy of `--deploy` below the home directory. The words behind them are those of the program.
-const FIND_SCRIPT: &str = r#"name=$1 release=$2 copy=$3; shift 3
-there() { command -v "$1" >/dev/null 2>&1; }
-is_same() {
-    case $("$1" --version 2>/dev/null </dev/null) in "udpbench $release" | "udpbench $release"-*) ;; *) false ;; esac
-}
-for wanted in is_same there; do
-    for it in "$name" "$home/$copy" "$home/$name"; do
-        there "$it" && $wanted "$it" && exec "$it" "$@"
-    done
-done
-echo "there is no $name in its PATH, $home/${copy%/*} or $home" >&2
-exit 127"#;
+const FIND_SCRIPT: &str = include_str!("find.sh");
 
 /// Command that starts the program on the remote host.
 pub(super) struct RemoteProgram {

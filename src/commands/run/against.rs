@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use anstream::adapter::strip_str;
 
-use clap::ValueEnum;
-
 use super::closing_lines::Purpose;
-use crate::cli::OutputArgs;
 use crate::commands::compare::{outcome, refuse_nothing};
 use crate::commands::session::Outcome;
 use crate::commands::session::progress::Progress;
@@ -18,7 +15,6 @@ use crate::plan::Plan;
 use crate::results::baselines;
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
-use crate::term::shell;
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge::Question;
@@ -162,18 +158,4 @@ impl Base {
             (measured, _) => measured,
         })
     }
-}
-
-/// Returns the options for the comparison as they are typed, each after a blank.
-pub(super) fn words(output: &OutputArgs) -> String {
-    let against = output
-        .against
-        .as_ref()
-        .map(|name| format!(" --against {}", shell::word(name)));
-    let threshold = output
-        .threshold
-        .map(|threshold| format!(" --threshold {threshold}"));
-    let accept = output.accept.and_then(|accept| accept.to_possible_value());
-    let accept = accept.map(|accept| format!(" --accept {}", accept.get_name()));
-    [against, threshold, accept].into_iter().flatten().collect()
 }

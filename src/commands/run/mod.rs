@@ -15,7 +15,7 @@ use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::{clock_remark, now};
-use super::{say, width};
+use super::{measuring, say, width};
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::cli::options::Request;
@@ -29,7 +29,8 @@ use crate::results::row::{Environment, Row, Status};
 use crate::session::{Ending, Experiment, Logged, Resources};
 use crate::sys::cpu_speed;
 use crate::sys::files::Root;
-use crate::sys::interrupt::{Interrupt, Interrupted};
+use crate::sys::interrupt::Interrupt;
+use crate::text::digits::counted;
 use crate::trial::agents::Agents;
 use crate::trial::idle_counters;
 use crate::trial::power_command::PowerCommand;
@@ -58,8 +59,7 @@ pub(super) fn agents<'a>(
 /// # Errors
 /// Fails on bad input, if an output file cannot be created or written, or if standard output cannot be written.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = super::interrupt_on_signals()?;
-    Ok(sweep(args, &interrupt)?.into())
+    measuring(|interrupt| sweep(args, interrupt))
 }
 
 /// Runs or resumes a sweep on this host or on the host of `--on`, until it is complete or interrupted.
@@ -71,13 +71,11 @@ pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Out
         Ok(Request::between(args, other.map(|other| &other.peer))?)
     };
     let (board, is_quiet) = (&args.placement.board, args.output.quiet);
-    match RemoteHost::on(&args.remote, board, is_quiet, interrupt) {
-        Err(error) if error.is::<Interrupted>() => Ok(session::before_anything(interrupt)),
-        other => sweep_of(args, interrupt, other?.as_mut(), request),
-    }
+    let mut other = RemoteHost::on(&args.remote, board, is_quiet, interrupt)?;
+    sweep_of(args, interrupt, other.as_mut(), request)
 }
 
-/// Runs the sweep that `request` returns, or resumes the one of `--resume`, and shows the table of all rows. `other` is the remote host, if there is one.
+/// Runs the sweep that `request` returns, or resumes the one of a log, and shows the table of all rows. `other` is the remote host, if there is one.
 ///
 /// # Errors
 /// Fails as [`run`] does.
@@ -101,22 +99,14 @@ pub(super) fn sweep_of(
     let mut saved = Vec::new();
     let mut failed = false;
     loop {
-        let begun = match &args.output.resume {
-            Some(raw) => {
-                let peer = other.as_ref().map(|other| &other.peer);
-                resume::resume(&args, raw, peer, interrupt)
-            }
-            None => request(other.as_deref_mut()).and_then(|request| {
-                let base = base.as_ref().filter(|_| passes == 0);
-                let peer = other.as_ref().map(|other| &other.peer);
-                begin(&args, request, base, peer, interrupt)
-            }),
-        };
-        let begun = match begun {
-            Err(error) if error.is::<Interrupted>() => {
-                return Ok(session::before_anything(interrupt));
-            }
-            begun => begun?,
+        let begun = if let Some(raw) = &args.output.resume {
+            let peer = other.as_ref().map(|other| &other.peer);
+            resume::resume(&args, raw, peer, interrupt)?
+        } else {
+            let request = request(other.as_deref_mut())?;
+            let base = base.as_ref().filter(|_| passes == 0);
+            let peer = other.as_ref().map(|other| &other.peer);
+            begin(&args, request, base, peer, interrupt)?
         };
         let header = begun.sweep.header().clone();
         let (ending, progress) = match pass(begun, interrupt, other.as_deref_mut())? {
@@ -185,19 +175,10 @@ fn pass(
         Ok(())
     };
     let ending = session::measure(&mut sweep, resources, &mut progress, show)?;
-    let left = left(header.plan.cases().count(), progress.rows.len());
+    let left = header.plan.cases().count() - progress.rows.len();
+    let left = format!("{} without a row; ", counted(left, "case"));
     let ended = session::ended(&ending, &left, &progress.outputs, interrupt)?;
     Ok(ended.map_or(Ok((ending, progress)), Err))
-}
-
-/// Says how many cases of an interrupted sweep have no row.
-fn left(cases: usize, rows: usize) -> String {
-    match cases - rows {
-        0 if cases == 1 => "the case has a row, of fewer rounds; ".to_owned(),
-        0 => "all cases have rows, of fewer rounds; ".to_owned(),
-        1 => "1 case has no row; ".to_owned(),
-        left => format!("{left} cases have no row; "),
-    }
 }
 
 /// Highest number of passes through a plan: a baseline takes all, and `--against` a second one if the first cannot tell.
@@ -232,7 +213,6 @@ fn begin(
     let selection = Selection::of_plan(args.output.columns, &request.plan, &request.schedule);
     let mut outputs = Outputs::create(args, board, &started_at, &selection)?;
     outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
-    outputs.against = against::words(&args.output);
     if !args.output.quiet {
         introduce(&request, &outputs);
     }
@@ -340,24 +320,5 @@ pub(super) fn warn(findings: &[Finding]) {
         for line in finding.fix.lines() {
             say(&format!("   fix: {line}"));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn an_interruption_says_how_many_cases_have_no_row() {
-        let left =
-            [(1, 1), (4, 4), (4, 3), (1, 0), (4, 0)].map(|(cases, rows)| super::left(cases, rows));
-        assert_eq!(
-            left,
-            [
-                "the case has a row, of fewer rounds; ",
-                "all cases have rows, of fewer rounds; ",
-                "1 case has no row; ",
-                "1 case has no row; ",
-                "4 cases have no row; ",
-            ]
-        );
     }
 }

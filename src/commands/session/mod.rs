@@ -121,12 +121,6 @@ pub(super) fn ended(
     Ok((*ending == Ending::Interrupted).then(|| interrupted(interrupt)))
 }
 
-/// Returns the outcome of a signal before the first window and says so.
-pub(super) fn before_anything(interrupt: &Interrupt) -> Outcome {
-    say("interrupted: nothing is measured yet");
-    interrupted(interrupt)
-}
-
 /// Returns the outcome of the signal that arrived.
 pub(super) fn interrupted(interrupt: &Interrupt) -> Outcome {
     let signal = interrupt.signal().unwrap_or_default();

@@ -1,6 +1,5 @@
 //! The output files of an experiment: the log (raw samples and events) and the rows.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -24,6 +23,7 @@ use crate::sys::files;
 use crate::term::shell;
 
 /// Output files of an experiment, created before the first trial.
+#[derive(Default)]
 pub(crate) struct Outputs {
     /// File of rows. `None` for an experiment without rows.
     rows: Option<RowFile>,
@@ -35,12 +35,10 @@ pub(crate) struct Outputs {
     pub(crate) results: String,
     /// Destinations of the rows and the raw samples, as text for messages.
     pub(crate) shown: String,
-    /// The options for the comparison with an earlier run, each after a blank. They are no part of the log.
-    pub(crate) against: String,
+    /// Options that resume it otherwise than it began, each after a blank.
+    pub(crate) changes: String,
     /// The words of a command line that connect to the remote host. Empty without one.
     pub(crate) words: Words,
-    /// The subcommand that resumes the experiment, and a blank. Empty without a subcommand.
-    pub(crate) command: String,
 }
 
 impl Outputs {
@@ -129,15 +127,11 @@ impl Outputs {
 
     fn of_log(log: LogWriter, path: PathBuf) -> Self {
         Self {
-            rows: None,
             samples: Some(log),
-            to_stdout: false,
             results: path.display().to_string(),
             shown: path.display().to_string(),
             samples_path: Some(path),
-            against: String::new(),
-            words: Words::default(),
-            command: String::new(),
+            ..Self::default()
         }
     }
 
@@ -153,41 +147,7 @@ impl Outputs {
         let samples = resume_log(raw, end)?;
         let output = args.output.results().map(Path::to_owned);
         let output = output.unwrap_or_else(|| raw.with_extension("csv"));
-        let format = args.output.format_of(&output)?;
-        let selection = |asked| Selection::of_plan(asked, &header.plan, &header.schedule);
-        let file = if format.is_csv() && output.exists() {
-            let known = [rows, later].concat();
-            let other = |problem: &str| refused("--output", &output, problem);
-            let csv = files::read_whole(&output, files::Kind::File);
-            let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
-            let format = match Format::of_csv(&csv) {
-                Format::Csv => format,
-                as_before => as_before,
-            };
-            let all = format.encode(&known, &Selection::all(), conclude)?;
-            let first = all.split_inclusive(|&byte| byte == b'\n').next();
-            let asked = if first.is_some_and(|first| csv.starts_with(first)) {
-                ColumnSet::All
-            } else {
-                args.output.columns
-            };
-            let selection = selection(asked);
-            let begun = format.encode(&known, &selection, conclude)?;
-            if !is_of_run(&csv, &begun, header, rows) {
-                let problem =
-                    "it has other contents than results of this sweep; choose another name";
-                return Err(other(problem).into());
-            }
-            let bytes = csv.len() as u64;
-            let file = OutputFile::resume(&output, bytes, bytes)
-                .map_err(|error| other(&format!("cannot resume it: {error}")))?;
-            RowFile::resume_csv(format, file, selection, rows)?
-        } else {
-            let mut file =
-                RowFile::create(format, selection(args.output.columns), &output, conclude)?;
-            file.rows(rows)?;
-            file
-        };
+        let file = resumed_rows(args, &output, header, rows, later)?;
         Ok(Self::new(
             file,
             &output,
@@ -223,9 +183,7 @@ impl Outputs {
             samples_path,
             results,
             shown,
-            against: String::new(),
-            words: Words::default(),
-            command: String::new(),
+            ..Self::default()
         }
     }
 
@@ -288,26 +246,10 @@ impl Outputs {
 
     /// Returns the command that resumes the experiment, or `None` without a log.
     pub(crate) fn resume_command(&self) -> Option<String> {
-        let samples = self.samples_path.as_ref()?;
-        let Words {
-            before_subcommand: before,
-            after_subcommand: after,
-            ..
-        } = &self.words;
-        let usual = samples.with_extension("csv");
-        let elsewhere = match (self.to_stdout, Path::new(&self.results)) {
-            (true, _) => {
-                let format = self.rows.as_ref().map(RowFile::options);
-                format!(" -o -{}", format.unwrap_or_default())
-            }
-            (false, results) if results == usual || self.rows.is_none() => String::new(),
-            (false, results) => format!(" -o {}", shell::path(results)),
-        };
+        let log = shell::path(self.samples_path.as_ref()?);
         Some(format!(
-            "resume with: udpbench {before}{}{after}--resume {}{elsewhere}{}",
-            self.command,
-            shell::path(samples),
-            self.against,
+            "resume with: udpbench resume {log}{}",
+            self.changes
         ))
     }
 
@@ -361,22 +303,52 @@ pub(crate) fn create_log(
     default_name::create_first_free(&stem, &suffix, &[], create)
 }
 
-/// Returns whether a CSV is of a sweep: each line is one of `known`, or has the seed and a case whose row is not final. A
-/// power cut may have left more of the CSV than of the log.
-fn is_of_run(csv: &[u8], known: &[u8], header: &Header, rows: &[Row]) -> bool {
-    let is_final = |key: &String| rows.iter().any(|row| row.case.key() == *key);
-    let keys = header.plan.cases().map(|planned| planned.case.key());
-    let open: HashSet<String> = keys.filter(|key| !is_final(key)).collect();
-    let seed = header.schedule.seed.to_string();
-    let is_open = |line: &[u8]| {
-        let cells = line.split(|byte| [b',', b';'].contains(byte));
-        let cells: Vec<&str> = cells.flat_map(std::str::from_utf8).collect();
-        cells.contains(&&*seed) && cells.iter().any(|cell| open.contains(*cell))
+/// Writes the rows of a resumed sweep. A CSV that exists keeps its columns, and is replaced if it is of this sweep: all
+/// that is in it comes from the log. `later`: rows of the blocks that are not complete.
+fn resumed_rows(
+    args: &RunArgs,
+    output: &Path,
+    header: &Header,
+    rows: &[Row],
+    later: &[Row],
+) -> anyhow::Result<RowFile> {
+    let format = args.output.format_of(output)?;
+    let selection = |asked| Selection::of_plan(asked, &header.plan, &header.schedule);
+    if !format.is_csv() || !output.exists() {
+        let mut file = RowFile::create(format, selection(args.output.columns), output, conclude)?;
+        file.rows(rows)?;
+        return Ok(file);
+    }
+    let other = |problem: &str| refused("--output", output, problem);
+    let csv = files::read_whole(output, files::Kind::File);
+    let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
+    let format = match Format::of_csv(&csv) {
+        Format::Csv => format,
+        as_before => as_before,
     };
-    let known: Vec<&[u8]> = known.split_inclusive(|&byte| byte == b'\n').collect();
     let mut lines = csv.split_inclusive(|&byte| byte == b'\n');
-    let is_header = lines.next().is_none_or(|first| known[0].starts_with(first));
-    is_header && lines.all(|line| !line.ends_with(b"\n") || known.contains(&line) || is_open(line))
+    let first = lines.next().unwrap_or_default();
+    let any: Vec<Row> = rows.iter().chain(later).take(1).cloned().collect();
+    let mut selections = [args.output.columns, ColumnSet::All]
+        .into_iter()
+        .map(selection);
+    let selection = selections.find(|selection| {
+        let begun = format.encode(&any, selection, conclude);
+        begun.is_ok_and(|begun| begun.starts_with(first))
+    });
+    let seed = header.schedule.seed.to_string();
+    // A power cut leaves half a line.
+    let is_of_run = |line: &[u8]| {
+        let mut cells = line.split(|byte| b",;".contains(byte));
+        !line.ends_with(b"\n") || cells.any(|cell| cell == seed.as_bytes())
+    };
+    let selection = selection.filter(|_| lines.all(is_of_run)).ok_or_else(|| {
+        other("it has other contents than results of this sweep; choose another name")
+    })?;
+    let bytes = csv.len() as u64;
+    let file = OutputFile::resume(output, bytes, bytes)
+        .map_err(|error| other(&format!("cannot resume it: {error}")))?;
+    RowFile::resume_csv(format, file, selection, rows)
 }
 
 /// Opens the log of a resumed experiment: see [`LogWriter::resume`].
@@ -385,7 +357,7 @@ fn is_of_run(csv: &[u8], known: &[u8], header: &Header, rows: &[Row]) -> bool {
 /// Fails if it cannot be written.
 pub(crate) fn resume_log(path: &Path, end: End) -> Result<LogWriter, UsageError> {
     LogWriter::resume(path, end)
-        .map_err(|error| refused("--resume", path, &format!("cannot resume it: {error}")))
+        .map_err(|error| refused("resume", path, &format!("cannot resume it: {error}")))
 }
 
 fn refused(flag: &'static str, path: &Path, problem: &str) -> UsageError {

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::live::{Glyphs, Live, Screen};
+pub(crate) use super::live::text_line;
+use super::live::{Live, Screen};
 use super::outputs::Outputs;
 use super::pulse::Pulse;
 use super::time_left::TimeLeft;
@@ -75,7 +76,7 @@ impl Progress {
             progress.bar = bar;
             progress.sweep = Some(Seen {
                 plan: header.plan.clone(),
-                live: Live::new(Glyphs::of_locale()),
+                live: Live::default(),
                 screen,
                 pulse: Pulse::new(work, Instant::now()),
             });

@@ -9,11 +9,13 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::journal::Journal;
+use crate::commands::session::progress::text_line;
 use crate::commands::{say, show};
 use crate::host::clock;
+use crate::listen::row::time_of_day;
 use crate::results::log::LogWriter;
 use crate::soak::event::Event;
 use crate::soak::far_end::{FarEnd, News};
@@ -87,12 +89,10 @@ impl Course {
             None => (minutes, Arc::default()),
             Some(_) => (minutes.with_one_way(), clock::watch()),
         };
-        let bar = ProgressBar::new_spinner();
+        let bar = text_line();
         if quiet {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
-        let style = ProgressStyle::with_template("{msg}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         Self {
             journal,
             summary,
@@ -433,9 +433,4 @@ impl Course {
             self.bar.suspend(|| say(line));
         }
     }
-}
-
-/// Returns the time of day of a time in RFC 3339: `10:03:36.123`.
-fn time_of_day(time: &str) -> &str {
-    time.get(11..23).unwrap_or(time)
 }

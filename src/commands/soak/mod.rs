@@ -12,10 +12,10 @@ use std::time::Duration;
 use self::course::Course;
 use self::journal::Journal;
 use super::remote_host::RemoteHost;
-use super::session::{self, outputs};
+use super::session::{self, Outcome, outputs};
 use super::start_time::now;
-use super::{interrupt_on_signals, say, show};
-use crate::cli::options::wire::{complete, reach_again};
+use super::{measuring, say, show};
+use crate::cli::options::wire::complete;
 use crate::cli::{SoakArgs, WireArgs, words_as_text};
 use crate::data::{Destination, HostAddress, Payload};
 use crate::error::UsageError;
@@ -35,8 +35,6 @@ use crate::workload::probe::Target;
 struct Other {
     /// As it was typed. `None`: a process of this host.
     to: Option<String>,
-    /// Words before `soak` that reach it again.
-    words: String,
     address: EchoAddress,
     /// Interface of this host.
     interface: Interface,
@@ -52,13 +50,15 @@ pub fn run(args: &SoakArgs) -> anyhow::Result<ExitCode> {
         let fix = "it is for two hosts: use udpbench wire USER@HOST soak, or leave it out";
         return Err(UsageError::flag("--address", address, fix).into());
     }
-    let interrupt = interrupt_on_signals()?;
+    measuring(|interrupt| soak_loopback(args, interrupt))
+}
+
+fn soak_loopback(args: &SoakArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let (asked, root) = (interrupt.asked(), Root::new(&args.root));
     let start = move || Agent::start(THIS_PROGRAM.as_ref(), &root, false, &asked);
     let loopback = HostAddress::at(IpAddr::from(Ipv4Addr::LOCALHOST), "lo");
     let other = Other {
         to: None,
-        words: String::new(),
         address: EchoAddress {
             there: loopback,
             from_here: loopback,
@@ -69,28 +69,25 @@ pub fn run(args: &SoakArgs) -> anyhow::Result<ExitCode> {
         },
         start: Box::new(start),
     };
-    soak(args, other, &interrupt)
+    soak(args, other, interrupt)
 }
 
 /// Soaks the path to another host.
 ///
 /// # Errors
 /// Fails as [`run`] does, or if the host cannot be reached at the start.
-pub(super) fn across(args: &WireArgs, asked: &SoakArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = interrupt_on_signals()?;
+pub(super) fn across(
+    args: &WireArgs,
+    asked: &SoakArgs,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Outcome> {
     let mut given = args.run.parameters.clone();
     complete(&mut given);
     if let Some(address) = asked.address {
         given.address = Some(vec![Destination::Of(address)]);
     }
-    reach_again(&mut given, asked.resume.as_deref());
-    let reached = RemoteHost::across(&args.to, &args.run.remote, &given, asked.quiet, &interrupt);
-    let RemoteHost { agent, peer, reach } = match reached {
-        Err(error) if error.is::<Interrupted>() => {
-            return Ok(session::before_anything(&interrupt).into());
-        }
-        reached => reached?,
-    };
+    let reached = RemoteHost::across(&args.to, &args.run.remote, &given, asked.quiet, interrupt);
+    let RemoteHost { agent, peer, reach } = reached?;
     // Its heartbeat would end it in the first long outage.
     drop(agent);
     let Some(link) = peer.wire.links.first() else {
@@ -101,7 +98,6 @@ pub(super) fn across(args: &WireArgs, asked: &SoakArgs) -> anyhow::Result<ExitCo
     let from_here = link.local.address.interface;
     let other = Other {
         to: Some(args.to.clone()),
-        words: peer.words.before_subcommand.clone(),
         address: EchoAddress {
             there: link.remote.address,
             from_here: HostAddress {
@@ -112,10 +108,10 @@ pub(super) fn across(args: &WireArgs, asked: &SoakArgs) -> anyhow::Result<ExitCo
         interface: link.local.interface.clone(),
         start: Box::new(move || reach.start_patient(&stop)),
     };
-    soak(asked, other, &interrupt)
+    soak(asked, other, interrupt)
 }
 
-fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     if args.rate.per_second() * args.length.as_secs_f64() < 1.0 {
         let length = humantime::format_duration(args.length);
         let fix = "not a single probe is due in this time: use a longer one, such as 10m";
@@ -131,20 +127,17 @@ fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<
         }
         Some(path) => {
             let log = SoakLog::open_to_resume(path)?;
-            let file = reopen(path, &log, &other)?;
+            let file = reopen(path, &log)?;
             (log.header.clone(), Some(log), file, path.clone())
         }
     };
     let name = header.far_end().to_owned();
     let target = Arc::<Target>::default();
     let started = FarEnd::start(&name, other.start, other.address, Arc::clone(&target));
-    let far_end = match started {
-        Err(error) if interrupt.signal().is_none() => return Err(error),
-        started => started.map_err(|_| Interrupted).ok(),
-    };
-    let Some(far_end) = far_end else {
-        return Ok(session::before_anything(interrupt).into());
-    };
+    let far_end = started.map_err(|error| match interrupt.signal() {
+        None => error,
+        Some(_) => Interrupted.into(),
+    })?;
     let journal = Journal::new(file, shell::path(&path));
     let mut course = Course::new(header, past.as_ref(), journal, args.quiet);
     if !args.quiet {
@@ -155,14 +148,14 @@ fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<
     let shown = if args.quiet { Ok(()) } else { show(&text) };
     ran.and(shown)?;
     if interrupt.signal().is_some() {
-        let (words, path) = (&other.words, shell::path(&path));
         say("interrupted: what was measured is kept");
         say(&format!(
-            "resume with: udpbench {words}soak --resume {path}"
+            "resume with: udpbench resume {}",
+            shell::path(&path)
         ));
-        return Ok(session::interrupted(interrupt).into());
+        return Ok(session::interrupted(interrupt));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Outcome::Done)
 }
 
 fn header(args: &SoakArgs, other: &Other, root: &Root) -> anyhow::Result<Header> {
@@ -186,22 +179,10 @@ fn header(args: &SoakArgs, other: &Other, root: &Root) -> anyhow::Result<Header>
 }
 
 /// Opens the log of a soak that goes on.
-fn reopen(path: &Path, log: &SoakLog, other: &Other) -> Result<LogWriter, UsageError> {
-    let shown = path.display();
-    let refused = |problem: String| UsageError::flag("--resume", &shown, problem);
-    if log.header.to != other.to {
-        let path = shell::path(path);
-        return Err(refused(if let Some(to) = &log.header.to {
-            let to = shell::word(to);
-            format!("it is of another host: use udpbench wire {to} soak --resume {path}")
-        } else {
-            format!("it is of the loopback: use udpbench soak --resume {path}")
-        }));
-    }
+fn reopen(path: &Path, log: &SoakLog) -> Result<LogWriter, UsageError> {
     if log.left() < Duration::from_secs(1) {
-        return Err(refused(
-            "it is complete: use udpbench summarize, or start another one".to_owned(),
-        ));
+        let fix = "it is complete: use udpbench summarize, or start another one";
+        return Err(UsageError::flag("resume", &path.display(), fix));
     }
     outputs::resume_log(path, log.end)
 }

@@ -1,7 +1,6 @@
 //! Columns of `udpbench watch`: a window as one line of 80 columns, 60 for numbers and up to 20 for remarks.
 
-use std::time::SystemTime;
-
+use crate::commands::start_time::now;
 use crate::data::{Case, Workload};
 use crate::results::export::table::{count, number, thousands};
 use crate::results::row::{Row, Status};
@@ -15,37 +14,22 @@ pub(super) struct WatchColumns {
     pub(super) figures: &'static [Figure; 2],
 }
 
-/// A figure of the closing summary.
-pub(super) struct Figure {
-    /// The text before the number.
-    pub(super) name: &'static str,
-    pub(super) unit: &'static str,
-    pub(super) value: fn(&Row) -> Option<f64>,
-    pub(super) shown: fn(Option<f64>) -> String,
-}
-
-const fn figure(
-    name: &'static str,
-    unit: &'static str,
-    value: fn(&Row) -> Option<f64>,
-    shown: fn(Option<f64>) -> String,
-) -> Figure {
-    Figure {
-        name,
-        unit,
-        value,
-        shown,
-    }
-}
+/// A figure of the closing summary: the text before the number, its unit, its value, and how it is shown.
+pub(super) type Figure = (
+    &'static str,
+    &'static str,
+    fn(&Row) -> Option<f64>,
+    fn(Option<f64>) -> String,
+);
 
 static FLOOD: [Figure; 2] = [
-    figure("median", "Mb/s", |row| row.received_mbps, five_columns),
-    figure("loss", "%", |row| row.loss_pct, loss),
+    ("median", "Mb/s", |row| row.received_mbps, five_columns),
+    ("loss", "%", |row| row.loss_pct, loss),
 ];
 
 static REQUEST_RESPONSE: [Figure; 2] = [
-    figure("median", "kreq/s", thousands_received, five_columns),
-    figure("p50", "us", |row| row.rtt_p50_us, five_columns),
+    ("median", "kreq/s", thousands_received, five_columns),
+    ("p50", "us", |row| row.rtt_p50_us, five_columns),
 ];
 
 impl WatchColumns {
@@ -109,12 +93,11 @@ pub(super) const WIDTH: usize = 80;
 
 /// Returns the line of a window that could not be measured.
 pub(super) fn failed(reason: &str) -> String {
-    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    format!("{} failed: {reason}", time(&now))
+    format!("{} failed: {reason}", time(&now()))
 }
 
 /// Returns the time of day of an RFC 3339 time: `12:34:56` of `2026-01-02T12:34:56.789Z`.
-fn time(at: &str) -> &str {
+pub(super) fn time(at: &str) -> &str {
     at.get(11..19).unwrap_or("--:--:--")
 }
 

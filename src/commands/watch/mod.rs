@@ -5,16 +5,15 @@ mod columns;
 mod program;
 mod summary;
 
-use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::slice;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use self::columns::{WatchColumns, failed};
 use self::summary::Summary;
 use super::run::{environment, findings, warn};
 use super::session::interrupted;
-use super::{say, show_to_reader};
+use super::{is_header_due, say, show_to_reader};
 use crate::VERSION;
 use crate::cli::WatchArgs;
 use crate::cli::options::watch::{WatchPlan, plan_watch};
@@ -25,18 +24,56 @@ use crate::trial::agents::Agents;
 use crate::trial::spawned::THIS_PROGRAM;
 use crate::trial::spec::TrialSpec;
 
-/// Lines between two headers on a terminal.
-const LINES_PER_HEADER: u32 = 20;
-
 /// Reason why a watch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// The number of lines given by `--count` is printed.
-    Counted,
+    /// The lines or the time that were asked for are over.
+    Complete,
     /// Nobody reads standard output any more.
     PipeClosed,
     /// A signal arrived.
     Interrupted,
+    /// There is nothing left to watch.
+    Closed,
+}
+
+/// Prints the line of one window after the other: `count` of them, or until `end`. `line` returns `None` if there are
+/// no more.
+fn print_lines(
+    count: Option<u32>,
+    end: Option<Instant>,
+    header: &str,
+    mut line: impl FnMut() -> Result<Option<String>, Interrupted>,
+) -> anyhow::Result<End> {
+    for printed in 0.. {
+        if count == Some(printed) || end.is_some_and(|end| Instant::now() >= end) {
+            break;
+        }
+        let line = match line() {
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(End::Closed),
+            Err(Interrupted) => {
+                // The terminal echoed ^C into the current line.
+                say("");
+                return Ok(End::Interrupted);
+            }
+        };
+        let header = if is_header_due(printed) { header } else { "" };
+        if !show_to_reader(&format!("{header}{line}"))? {
+            return Ok(End::PipeClosed);
+        }
+    }
+    Ok(End::Complete)
+}
+
+/// Returns the exit code of a watch, which has `failed` if it measured nothing that was asked for.
+fn exit_code(end: End, failed: bool, interrupt: &Interrupt) -> ExitCode {
+    match end {
+        // Ctrl-C is the normal end of a watch, not a failure, as with ping(8).
+        End::Interrupted if !interrupt.is_ctrl_c() => interrupted(interrupt).into(),
+        End::Complete | End::Closed if failed => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 /// Measures one case again and again and prints a line for each window. Exit code 1: all windows of `--count` failed.
@@ -63,20 +100,13 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
         plan: &plan,
         interrupt: &interrupt,
     };
-    let end = watch.print_lines(args.count, args.length)?;
-    if end == End::Interrupted {
-        // The terminal echoed ^C into the current line.
-        say("");
-    }
+    let header = watch.columns.header();
+    let end = args.length.map(|length| Instant::now() + length);
+    let end = print_lines(args.count, end, &header, || watch.measure_line().map(Some))?;
     if end != End::PipeClosed {
         say(&watch.summary.to_string());
     }
-    Ok(match end {
-        End::Counted if watch.summary.is_empty() => ExitCode::FAILURE,
-        // Ctrl-C is the normal end of a watch, not a failure, as with ping(8).
-        End::Interrupted if !interrupt.is_ctrl_c() => interrupted(&interrupt).into(),
-        End::Counted | End::PipeClosed | End::Interrupted => ExitCode::SUCCESS,
-    })
+    Ok(exit_code(end, watch.summary.is_empty(), &interrupt))
 }
 
 /// Prints the machine, the case, its CPUs and its warnings.
@@ -109,33 +139,13 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Prints the lines of `count` windows, or for this time. `None`: until interrupted.
-    fn print_lines(&mut self, count: Option<u32>, length: Option<Duration>) -> anyhow::Result<End> {
-        let start = Instant::now();
-        let is_terminal = io::stdout().is_terminal();
-        for printed in 0.. {
-            if count == Some(printed) || length.is_some_and(|length| start.elapsed() >= length) {
-                break;
-            }
-            let Ok(line) = self.measure_line() else {
-                return Ok(End::Interrupted);
-            };
-            let is_due = printed == 0 || (is_terminal && printed % LINES_PER_HEADER == 0);
-            let header = is_due.then(|| self.columns.header());
-            if !show_to_reader(&format!("{}{line}\n", header.unwrap_or_default()))? {
-                return Ok(End::PipeClosed);
-            }
-        }
-        Ok(End::Counted)
-    }
-
     /// Measures the next window and returns its line.
     fn measure_line(&mut self) -> Result<String, Interrupted> {
         match self.window() {
             Ok(sample) => {
                 let row = self.row(&sample);
                 self.summary.add(&row);
-                Ok(self.columns.line(&row))
+                Ok(self.columns.line(&row) + "\n")
             }
             Err(error) if error.is::<Interrupted>() => Err(Interrupted),
             Err(error) => {
@@ -143,7 +153,7 @@ impl Watch<'_> {
                 let window = self.plan.request.schedule.settings.window;
                 self.interrupt.sleep(window)?;
                 self.summary.fail();
-                Ok(failed(&format!("{error:#}")))
+                Ok(failed(&format!("{error:#}")) + "\n")
             }
         }
     }

@@ -1,16 +1,15 @@
 //! `udpbench watch --port`: a line per window about the sockets of another program, and what was found in the end.
 
-use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use super::columns::WIDTH;
-use super::{End, LINES_PER_HEADER};
+use super::columns::{WIDTH, time};
+use super::{End, exit_code, print_lines};
 use crate::VERSION;
 use crate::cli::WatchArgs;
 use crate::commands::check::finding_text;
-use crate::commands::session::interrupted;
-use crate::commands::{interrupt_on_signals, say, show, show_to_reader, width};
+use crate::commands::start_time::now;
+use crate::commands::{interrupt_on_signals, say, show, width};
 use crate::host::facts::RcvbufLimit;
 use crate::host::program::diagnosis::{Limits, findings};
 use crate::host::program::losses::not_looked_at;
@@ -37,30 +36,24 @@ pub(super) fn run(args: &WatchArgs, target: Target) -> anyhow::Result<ExitCode> 
     let interrupt = interrupt_on_signals()?;
     let program = Program::find(target)?;
     let heading = format!("udpbench {VERSION} watches {program}; Ctrl-C ends");
+    let end = args.length.map(|length| Instant::now() + length);
     let mut watch = Watch {
         observer: Observer::new(program),
         window: args.window,
         looks: 0,
-        end: args.length.map(|length| Instant::now() + length),
+        end,
         seen: Interval::default(),
         dropping: Interval::default(),
         interrupt: &interrupt,
     };
     // From here on, everything is counted.
     say(&heading);
-    let end = watch.print_lines(args.count)?;
-    if end == Some(End::Interrupted) {
-        // The terminal echoed ^C into the current line.
-        say("");
-    }
-    if end != Some(End::PipeClosed) {
+    let header = columns().empty().dense().header(WIDTH);
+    let end = print_lines(args.count, end, &header, || watch.line())?;
+    if end != End::PipeClosed {
         show(&watch.findings_text())?;
     }
-    Ok(match end {
-        None => ExitCode::FAILURE,
-        Some(End::Interrupted) if !interrupt.is_ctrl_c() => interrupted(&interrupt).into(),
-        Some(_) => ExitCode::SUCCESS,
-    })
+    Ok(exit_code(end, end == End::Closed, &interrupt))
 }
 
 struct Watch<'a> {
@@ -78,35 +71,18 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Prints the lines of `count` windows. Returns why it ended: `None` if the program has closed its sockets.
-    fn print_lines(&mut self, count: Option<u32>) -> anyhow::Result<Option<End>> {
-        let is_terminal = io::stdout().is_terminal();
-        for printed in 0.. {
-            if count == Some(printed) || self.end.is_some_and(|end| Instant::now() >= end) {
-                break;
-            }
-            let looked = self.look_for_a_window();
-            let window = self.observer.finish();
-            self.add(&window);
-            match looked {
-                Ok(true) => {}
-                Ok(false) => {
-                    say("its sockets are closed");
-                    return Ok(None);
-                }
-                Err(Interrupted) => return Ok(Some(End::Interrupted)),
-            }
-            let is_due = printed == 0 || (is_terminal && printed % LINES_PER_HEADER == 0);
-            let header = is_due.then(|| columns().empty().dense().header(WIDTH));
-            let mut line = columns().empty().dense();
-            line.row(columns().cells(&window));
-            let text = format!("{}{}", header.unwrap_or_default(), line.body(WIDTH));
-            let is_read = show_to_reader(&text)?;
-            if !is_read {
-                return Ok(Some(End::PipeClosed));
-            }
+    /// Returns the line of the next window. `None`: the program has closed its sockets.
+    fn line(&mut self) -> Result<Option<String>, Interrupted> {
+        let looked = self.look_for_a_window();
+        let window = self.observer.finish();
+        self.add(&window);
+        if !looked? {
+            say("its sockets are closed");
+            return Ok(None);
         }
-        Ok(Some(End::Counted))
+        let mut line = columns().empty().dense();
+        line.row(columns().cells(&window));
+        Ok(Some(line.body(WIDTH)))
     }
 
     /// Looks until the window is over. False: the program has closed its sockets.
@@ -167,7 +143,7 @@ fn columns() -> Columns<'static, Interval> {
     let percent = |share: f64| format!("{:.0}", 100.0 * share);
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     Columns::<Interval>::default()
-        .word("UTC     ", |_| time_now())
+        .word("UTC     ", |_| time(&now()).to_owned())
         .number(" kpps", |it| {
             format!("{:.1}", it.read as f64 / it.length.as_secs_f64() / 1e3)
         })
@@ -202,11 +178,6 @@ fn columns() -> Columns<'static, Interval> {
         .number("softirq", move |it| {
             or_dash(it.softirq_cpu().map(|(cpu, _)| cpu.to_string()))
         })
-}
-
-fn time_now() -> String {
-    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    now.get(11..19).unwrap_or("--:--:--").to_owned()
 }
 
 #[cfg(test)]

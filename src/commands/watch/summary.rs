@@ -6,6 +6,7 @@ use statrs::statistics::{Data, Max, Min, OrderStatistics};
 
 use super::columns::Figure;
 use crate::results::row::{Row, Status};
+use crate::text::digits::counted;
 
 /// Summary of the windows so far. Takes 16 bytes per window.
 pub(super) struct Summary {
@@ -33,8 +34,8 @@ impl Summary {
             return self.fail();
         }
         self.windows += 1;
-        for (values, figure) in self.values.iter_mut().zip(self.figures) {
-            values.extend((figure.value)(row));
+        for (values, (_, _, value, _)) in self.values.iter_mut().zip(self.figures) {
+            values.extend(value(row));
         }
     }
 
@@ -51,8 +52,7 @@ impl Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.windows == 1 { "" } else { "s" };
-        write!(f, "{} window{plural}", self.windows)?;
+        f.write_str(&counted(self.windows, "window"))?;
         if self.failed > 0 {
             write!(f, ", {} failed", self.failed)?;
         }
@@ -67,9 +67,9 @@ impl fmt::Display for Summary {
 }
 
 /// Formats the median and the range of a figure.
-fn median_and_range(figure: &Figure, values: &[f64]) -> String {
+fn median_and_range((name, unit, _, shown): &Figure, values: &[f64]) -> String {
     let mut values = Data::new(values.to_vec());
     let (low, high) = (values.min(), values.max());
-    let [median, low, high] = [values.median(), low, high].map(|it| (figure.shown)(Some(it)));
-    format!("{} {median} {} ({low} to {high})", figure.name, figure.unit)
+    let [median, low, high] = [values.median(), low, high].map(|it| shown(Some(it)));
+    format!("{name} {median} {unit} ({low} to {high})")
 }

@@ -157,15 +157,6 @@ impl Format {
         }
     }
 
-    /// Returns the options that ask for this format, each after a blank. Empty: plain CSV.
-    fn options(self) -> String {
-        match self {
-            Self::Csv => String::new(),
-            Self::CsvDecimalComma => " --decimal-comma".to_owned(),
-            other => format!(" --format {}", other.name()),
-        }
-    }
-
     /// Returns the notation of a CSV. `None`: another format.
     fn notation(self) -> Option<Notation> {
         match self {

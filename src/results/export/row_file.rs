@@ -124,11 +124,6 @@ impl RowFile {
         }
     }
 
-    /// Returns the options that ask for the format of the rows, each after a blank.
-    pub fn options(&self) -> String {
-        self.format.options()
-    }
-
     /// Removes the file.
     pub fn remove(self) {
         if let Some(file) = self.file {

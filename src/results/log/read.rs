@@ -79,12 +79,12 @@ impl<K: Kind> Log<K> {
         }
     }
 
-    /// Reads the file that `--resume` continues.
+    /// Reads the file that `resume` continues.
     ///
     /// # Errors
     /// Fails as [`Log::open`] does, or if the file is a pipe or compressed.
     pub fn open_to_resume(path: &Path) -> Result<Self, UsageError> {
-        let refused = |problem| UsageError::flag("--resume", &path.display(), problem);
+        let refused = |problem| UsageError::flag("resume", &path.display(), problem);
         let bytes = files::read_whole(path, FileKind::File);
         let bytes = bytes.map_err(|error| refused(format!("cannot read it: {error}")))?;
         if bytes.starts_with(GZIP) {

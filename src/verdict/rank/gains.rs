@@ -71,7 +71,7 @@ impl Gain {
     pub fn sentence(&self) -> String {
         let reach = match self.interval_text.as_str() {
             "" => String::new(),
-            known => format!("{} %", signed(known, "+-")),
+            known => format!("{} %", signed(known)),
         };
         let known = |text: &str, said: String| (!text.is_empty()).then_some(said);
         let said = [&reach, self.verdict].map(|it| known(it, it.to_owned()));

@@ -283,7 +283,7 @@ fn a_kill_at_any_moment_leaves_no_process_and_no_row_behind() {
         assert_none_left(&place);
         let measured = windows(&place.path("out.jsonl"));
         if measured > 0 {
-            let resumed = place.run("--resume out.jsonl");
+            let resumed = place.run("resume out.jsonl");
             assert_code(&resumed, 0);
             assert!(windows(&place.path("out.jsonl")) >= measured.max(10));
             let rows = rows(&place.path("out.csv"));
@@ -443,7 +443,7 @@ fn two_builds_of_a_program_are_compared() {
         table.contains("before") && table.contains("after"),
         "{table}"
     );
-    let again = place.run("ab --resume ab.jsonl");
+    let again = place.run("resume ab.jsonl");
     assert_eq!(
         again.status.code(),
         output.status.code(),

@@ -69,9 +69,9 @@ fn trains_are_tried_until_more_brings_nothing_and_the_log_says_the_same_again() 
         "{std}"
     );
 
-    let again = place.run("find knee --resume log.jsonl -q --format json");
+    let again = place.run("resume log.jsonl -q --format json");
     assert_eq!(stdout(&again), text);
-    let table = stdout(&place.run("find knee --resume log.jsonl -q"));
+    let table = stdout(&place.run("resume log.jsonl -q"));
     assert!(
         table.contains("gso>mmsg/32/cut, 20000 B") && table.contains("us by train: 1 "),
         "{table}"
@@ -128,7 +128,7 @@ fn by_cpu_the_cpu_time_of_a_datagram_is_what_is_compared() {
         (least - 0.1..=most + 0.1).contains(&found),
         "{windows:?}: {row}"
     );
-    let table = stdout(&place.run("find knee --resume log.jsonl -q"));
+    let table = stdout(&place.run("resume log.jsonl -q"));
     let words: Vec<&str> = table.split_whitespace().collect();
     assert!(words.join(" ").contains("of CPU time"), "{table}");
 }

@@ -64,12 +64,12 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
     assert_eq!(pps("trials"), trials(&log(&place, "log.jsonl")) as u64);
 
     let before = fs::read(place.path("log.jsonl")).expect("the log");
-    let again = place.run("find lossless --resume log.jsonl -q --format json");
+    let again = place.run("resume log.jsonl -q --format json");
     assert_eq!(stdout(&again), text);
-    let csv = stdout(&place.run("find lossless --resume log.jsonl -q --format csv"));
+    let csv = stdout(&place.run("resume log.jsonl -q --format csv"));
     assert_eq!(csv.lines().count(), 2);
     assert!(csv.starts_with("case,goal_loss_pct,exceed_pct,lossless_pps,"));
-    let table = stdout(&place.run("find lossless --resume log.jsonl -q"));
+    let table = stdout(&place.run("resume log.jsonl -q"));
     assert!(table.contains("limit"), "{table}");
     assert!(
         table
@@ -77,9 +77,8 @@ fn a_rate_without_loss_is_found_between_bounds_and_a_log_that_is_complete_says_t
             .all(|line| is_command(line) || line.len() <= 100),
         "{table}"
     );
-    // Any log is shown by the one command, and goes on by the one option.
+    // Any log is shown by the one command.
     assert_eq!(stdout(&place.run("summarize log.jsonl")), csv);
-    assert_eq!(stdout(&place.run("--resume log.jsonl -q")), table);
     assert_eq!(fs::read(place.path("log.jsonl")).expect("the log"), before);
 }
 
@@ -112,7 +111,7 @@ fn a_search_that_is_interrupted_or_killed_goes_on_where_it_was() {
         kill(pid, signal).expect("it is there");
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), code);
-        let how = "udpbench find lossless --resume log.jsonl";
+        let how = "udpbench resume log.jsonl";
         assert_eq!(stderr(&output).contains(how), code.is_some());
         // The first and only step.
         let table = stdout(&output);
@@ -121,7 +120,7 @@ fn a_search_that_is_interrupted_or_killed_goes_on_where_it_was() {
         assert!(!table.contains("udpbench find"), "{table}");
         let cut = trials(&log(&place, "log.jsonl"));
 
-        let output = place.run("find lossless --resume log.jsonl --format json");
+        let output = place.run("resume log.jsonl --format json");
         assert_code(&output, 0);
         let row = &json_rows(&stdout(&output))[0];
         assert_eq!(row["is_finished"], true, "{row}");
@@ -144,7 +143,7 @@ fn a_case_that_has_no_more_time_says_its_bounds_so_far_and_how_to_go_on() {
     assert_eq!(row["is_finished"], false, "{row}");
     let errors = stderr(&output);
     assert!(errors.contains("the time limit is over"), "{errors}");
-    assert!(errors.contains("--resume log.jsonl"), "{errors}");
+    assert!(errors.contains("resume log.jsonl"), "{errors}");
 }
 
 #[test]
@@ -168,12 +167,11 @@ fn a_case_that_cannot_be_is_no_answer_and_says_why() {
 #[test]
 fn what_makes_no_sense_is_refused_with_the_fix_and_leaves_nothing() {
     let place = Place::new();
-    fs::write(place.path("sweep.jsonl"), "{\"run\":{}}\n").expect("written");
     for (words, said) in [
         ("--rate 20k", "a search has rates of its own"),
         ("--workload bidir", "use flood or rr"),
-        ("--trial 5ms", "the shortest trials are a tenth of it"),
-        ("--trial 2s --sum 1s", "it holds several trials of 2s"),
+        ("--trial 5ms", "--trial 5ms: use 10ms or more"),
+        ("--trial 2s --sum 1s", "--sum 1s: use 2s or more"),
         ("--goal 100%", "is not below 100%"),
         ("--exceed 0%", "--exceed"),
         ("--width 1", "--width"),
@@ -182,9 +180,6 @@ fn what_makes_no_sense_is_refused_with_the_fix_and_leaves_nothing() {
         ("--engine sdt", "sdt"),
         ("--threads 0", "--threads"),
         ("--payload 65508", "65508"),
-        ("--resume none.jsonl", "none.jsonl"),
-        ("--resume sweep.jsonl", "not a log of udpbench find"),
-        ("--resume sweep.jsonl --goal 1%", "cannot be used with"),
         ("--output no/such/log.jsonl", "no/such/log.jsonl"),
     ] {
         let output = place.run(&format!("find lossless {words}"));
@@ -192,7 +187,7 @@ fn what_makes_no_sense_is_refused_with_the_fix_and_leaves_nothing() {
         assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
         assert!(errors.contains(said), "{words}: {errors}");
     }
-    assert_eq!(place.files(), ["sweep.jsonl"]);
+    assert_eq!(place.files(), Vec::<String>::new());
 }
 
 #[test]
@@ -210,7 +205,7 @@ fn a_log_that_is_full_or_contradicts_itself_is_said_to_be() {
         "{errors}"
     );
     let cut = trials(&log(&place, "full.jsonl"));
-    let output = place.run("find lossless --resume full.jsonl -q");
+    let output = place.run("resume full.jsonl -q");
     assert_code(&output, 0);
     assert!(trials(&log(&place, "full.jsonl")) > cut);
 
@@ -222,7 +217,7 @@ fn a_log_that_is_full_or_contradicts_itself_is_said_to_be() {
     let trials: Vec<usize> = trials.collect();
     lines.swap(trials[0], trials[1]);
     write_log(&place.path("swapped.jsonl"), &lines);
-    let output = place.run("find lossless --resume swapped.jsonl");
+    let output = place.run("resume swapped.jsonl");
     assert_eq!(output.status.code(), Some(2));
     let errors = stderr(&output);
     assert!(
@@ -249,11 +244,11 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
             .is_some_and(|case| case.ends_with("/rr")),
         "{first}"
     );
-    let again = place.run("find cliff --resume log.jsonl -q --format json");
+    let again = place.run("resume log.jsonl -q --format json");
     assert_eq!(stdout(&again), text);
-    let csv = stdout(&place.run("find cliff --resume log.jsonl -q --format csv"));
+    let csv = stdout(&place.run("resume log.jsonl -q --format csv"));
     assert!(csv.starts_with("case,parameter,from,to,"), "{csv}");
-    let table = stdout(&place.run("find cliff --resume log.jsonl -q"));
+    let table = stdout(&place.run("resume log.jsonl -q"));
     assert!(table.contains("by payload: 100 "), "{table}");
     let least = first["detectable_pct"].as_f64();
     assert!(least.is_some_and(|pct| pct >= 10.0), "{first}");
@@ -270,10 +265,6 @@ fn a_jump_is_looked_for_between_two_payloads_and_the_log_says_the_same_again() {
         ("cliff --threshold 0%", "--threshold"),
         ("cliff --trial 1us", "--trial"),
         ("cliff --workload bidir", "use flood or rr"),
-        (
-            "lossless --resume log.jsonl",
-            "use udpbench find cliff --resume log.jsonl",
-        ),
     ] {
         let output = place.run(&format!("find {words}"));
         let errors = stderr(&output);
@@ -294,11 +285,11 @@ fn silences_are_gone_through_and_the_log_says_the_same_again() {
     assert_eq!(first["case"], "std:std/2t/64B/connected/v4/rr", "{first}");
     let least = first["detectable_pct"].as_f64();
     assert!(least.is_some_and(|pct| pct >= 100.0), "{first}");
-    let again = place.run("find idle --resume log.jsonl -q --format json");
+    let again = place.run("resume log.jsonl -q --format json");
     assert_eq!(stdout(&again), text);
-    let csv = stdout(&place.run("find idle --resume log.jsonl -q --format csv"));
+    let csv = stdout(&place.run("resume log.jsonl -q --format csv"));
     assert!(csv.starts_with("case,parameter,from,to,"), "{csv}");
-    let table = stdout(&place.run("find idle --resume log.jsonl -q"));
+    let table = stdout(&place.run("resume log.jsonl -q"));
     assert!(table.contains("by silence: 1ms "), "{table}");
     assert!(
         table
@@ -343,14 +334,14 @@ fn the_longest_train_is_as_long_as_the_receive_buffer_holds_where_the_server_is_
         let least = if is_disturbed { 0.1 } else { 0.8 };
         assert!((least * held..2.0 * held).contains(&longest), "{row}");
     }
-    let again = place.run("find burst --resume log.jsonl -q --format json");
+    let again = place.run("resume log.jsonl -q --format json");
     assert_eq!(stdout(&again), text);
-    let csv = stdout(&place.run("find burst --resume log.jsonl -q --format csv"));
+    let csv = stdout(&place.run("resume log.jsonl -q --format csv"));
     assert!(
         csv.starts_with("case,pause_ms,longest_train_packets,"),
         "{csv}"
     );
-    let table = stdout(&place.run("find burst --resume log.jsonl -q"));
+    let table = stdout(&place.run("resume log.jsonl -q"));
     assert!(table.contains("longest train"), "{table}");
     assert!(
         table

@@ -127,11 +127,11 @@ fn settings_are_as_before_after_a_search_whose_log_says_the_same_again() {
     assert_eq!(outcomes(&log), 72);
 
     // Settings do not matter to what is complete, nor is anything touched.
-    let again = place.run("find tuning --resume log.jsonl --root none -q --format json");
+    let again = place.run("resume log.jsonl --root none -q --format json");
     assert_eq!(stdout(&again), json);
-    let csv = stdout(&place.run("find tuning --resume log.jsonl -q --format csv"));
+    let csv = stdout(&place.run("resume log.jsonl -q --format csv"));
     assert!(csv.starts_with("kind,label,part,case,"), "{csv}");
-    let table = stdout(&place.run("find tuning --resume log.jsonl -q"));
+    let table = stdout(&place.run("resume log.jsonl -q"));
     assert!(table.contains("verdict"), "{table}");
     assert!(table.lines().all(|line| line.len() <= 100), "{table}");
 }
@@ -179,16 +179,9 @@ fn settings_are_as_before_however_it_ends_and_the_search_goes_on() {
         }
         wait_until("the watchdog puts it back", || is_as_before(&place));
 
-        let words = "find tuning --resume log.jsonl --root root --format json -q";
-        let refused = place.run(words);
-        assert_eq!(refused.status.code(), Some(2));
-        assert!(
-            stderr(&refused).contains("add --yes"),
-            "{}",
-            stderr(&refused)
-        );
+        let words = "resume log.jsonl --root root --format json -q";
         fs::write(place.path(GOVERNOR), "schedutil\n").expect("written");
-        let refused = place.run(&format!("{words} --yes"));
+        let refused = place.run(words);
         assert_eq!(refused.status.code(), Some(2));
         let errors = stderr(&refused);
         let said = "log.jsonl, line 1: /sys/devices/system/cpu/cpufreq/policy0/scaling_governor is schedutil, and was ondemand";
@@ -196,7 +189,7 @@ fn settings_are_as_before_however_it_ends_and_the_search_goes_on() {
         assert_eq!(text(&place, GOVERNOR), "schedutil");
         fs::write(place.path(GOVERNOR), "ondemand\n").expect("written");
 
-        let output = place.run(&format!("{words} --yes"));
+        let output = place.run(words);
         assert_code(&output, 0);
         assert_eq!(judged(&stdout(&output)).len(), 2);
         assert!(is_as_before(&place));
@@ -275,7 +268,7 @@ fn how_to_resume_after_an_error_is_a_line_of_its_own() {
     let errors = stderr(&output);
     let begins = |start: &str| errors.lines().any(|line| line.starts_with(start));
     assert!(begins("error: not put back: "), "{errors}");
-    assert!(begins("resume with: udpbench find tuning"), "{errors}");
+    assert!(begins("resume with: udpbench resume log.jsonl"), "{errors}");
 }
 
 #[test]
@@ -365,8 +358,7 @@ fn settings_of_another_host_are_locked_there_and_put_back_by_its_watchdog() {
     signal(&first, Signal::SIGKILL);
     first.wait().expect("it ends");
     wait_until("the watchdog puts it back", || is_as_before(&place));
-    let words = format!("find tuning --resume log.jsonl {remote} --yes --format json");
-    let output = place.run(&words);
+    let output = place.run("resume log.jsonl --format json");
     assert_code(&output, 0);
     assert_eq!(judged(&stdout(&output)).len(), 2);
     assert!(is_as_before(&place));
@@ -390,7 +382,7 @@ fn without_its_watchdog_it_changes_nothing_more_and_puts_back_what_it_has() {
     assert_eq!(output.status.code(), Some(1));
     let errors = stderr(&output);
     assert!(
-        errors.contains("the watchdog has ended") && errors.contains("--resume log.jsonl"),
+        errors.contains("the watchdog has ended") && errors.contains("resume log.jsonl"),
         "{errors}"
     );
     assert!(is_as_before(&place));
@@ -452,8 +444,6 @@ fn what_makes_no_sense_is_refused_and_touches_nothing() {
         ("--trial 1us", "--trial"),
         ("--rate 20k", "a search has rates of its own"),
         ("--workload bidir", "use flood or rr"),
-        ("--resume none.jsonl", "none.jsonl"),
-        ("--resume none.jsonl --setting rps", "cannot be used with"),
     ] {
         let output = place.run(&format!("find tuning --root root --yes {words}"));
         let errors = stderr(&output);

@@ -82,7 +82,7 @@ fn the_log_has_each_window_and_silence_and_the_other_commands_read_it() {
         "{csv}"
     );
     assert_eq!(csv.lines().count(), lines);
-    let refused = stderr(&place.refuses("--resume in.jsonl"));
+    let refused = stderr(&place.refuses("resume in.jsonl"));
     assert!(
         refused.contains("a listener has no rest to do"),
         "{refused}"

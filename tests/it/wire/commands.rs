@@ -92,8 +92,7 @@ fn subcommand(command: &str) -> &str {
 }
 
 fn measures(command: &str) -> bool {
-    let is_sweep = ["", "wire", "latency"].contains(&subcommand(command));
-    is_sweep && !command.contains("--resume")
+    ["", "wire", "latency"].contains(&subcommand(command))
 }
 
 /// Returns the commands of this program that a run has printed.
@@ -147,7 +146,7 @@ const LEFT_OUT: [&str; 14] = [
     "--suite",
     "--full",
     " report ",
-    "--resume",
+    "resume",
     "wire`",
 ];
 

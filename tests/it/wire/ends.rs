@@ -160,8 +160,9 @@ fn go_on(lab: &Lab, place: &Place) {
     let bytes = fs::read(place.path("out.jsonl")).expect("a log");
     let log: Log = Log::parse("out.jsonl", &bytes).expect("whole");
     assert!(log.lines.len() > 1, "nothing was measured");
-    let mut command = wire(lab, place);
-    command.args(["--resume", "out.jsonl", "-q"]);
+    let mut command = lab.near(program().get_program().to_str().expect("UTF-8"));
+    command.args(["resume", "out.jsonl", "-q"]);
+    command.current_dir(place.path("."));
     let output = command.output().expect("it can be started");
     assert!(output.status.success(), "{}", stderr(&output));
     let rows = rows(&place.path("out.csv"));

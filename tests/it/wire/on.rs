@@ -141,7 +141,7 @@ fn what_was_broken_off_goes_on_with_the_words_that_it_said() {
     let refused = place.run("wire board --rsh ./enter --on other");
     assert_code(&refused, 2);
     fs::remove_file(enter).expect("it is there");
-    let refused = place.run("--on board --rsh ./enter --resume out.jsonl");
+    let refused = place.run("resume out.jsonl");
     assert_code(&refused, 1);
 }
 

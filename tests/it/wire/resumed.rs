@@ -57,7 +57,7 @@ fn what_went_over_a_typed_address_goes_on_over_it() {
         let output = measuring.wait_with_output().expect("it ends");
         assert_code(&output, 130);
         let said = stderr(&output);
-        let command = said.lines().find(|line| line.contains(" --resume "));
+        let command = said.lines().find(|line| line.contains(" resume "));
         let (_, command) = command
             .and_then(|line| line.split_once("udpbench "))
             .expect("a command");

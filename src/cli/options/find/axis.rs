@@ -2,26 +2,17 @@
 
 use std::fmt::Display;
 
-use clap::{Args, Parser};
+use clap::Args;
 
-use super::{
-    MIN_WINDOW, Peer, Request, WITHOUT_RATE, of, refuse_arrivals, refuse_rate, refuse_short,
-    refuse_workloads, run,
-};
-use crate::cli::{AxisArgs, Cli, IdleArgs, KneeArgs, ParameterArgs, SearchArgs};
-use crate::data::{Batch, Case, Payload, Train, Workload};
+use super::{MIN_WINDOW, Peer, Request, of, refuse_short, refuse_workloads, run};
+use crate::cli::{AxisArgs, IdleArgs, KneeArgs, ParameterArgs, SearchArgs};
+use crate::data::{Batch, Case, Payload, Train};
 use crate::error::UsageError;
 use crate::experiment::find::axis::{AxisQuestion, Parameter};
 use crate::experiment::find::header::{Header, Question};
 use crate::plan::{Decision, Plan, Planned};
 use crate::verdict::judge::By;
 
-/// Default parameters of each search. The payloads of `find cliff` are from 16 B, which hold a request's number, to a
-/// jumbo frame. `find knee` takes an engine that batches and one that sends trains, and plans with the highest values:
-/// cases keep those that their engines have.
-const OF_CLIFF: &str = "udpbench --workload rr --payload 16,9000";
-const OF_IDLE: &str = "udpbench --workload rr --payload 64 --threads 2 --engine std";
-const OF_KNEE: &str = "udpbench --workload flood --payload 1460 --threads 2 --engine mmsg,gso";
 /// Highest number of rounds of two neighbours. If they do not tell in which half a step is, the change is gradual.
 const MOST_ROUNDS: u32 = 18;
 
@@ -38,7 +29,6 @@ pub(super) fn cliff(
 ) -> anyhow::Result<Header> {
     let mut given = args.parameters.clone();
     refuse_workloads(&given, "is of round trips and floods")?;
-    complete(&mut given, OF_CLIFF)?;
     let payloads = given.payload.as_deref().unwrap_or_default();
     let (from, to) = range("--payload", payloads, "16,9000")?;
     given.payload = Some(vec![from, to]);
@@ -54,11 +44,6 @@ pub(super) fn idle(
 ) -> anyhow::Result<Header> {
     let (from, to) = range("--silence", &args.search.silence, "10us,1s")?;
     let mut given = args.parameters.clone();
-    let think_times: Vec<_> = given.think_time.iter().flatten().collect();
-    let fix = "the search has think times of its own: use --silence FROM,TO";
-    refuse("--think-time", &think_times, fix)?;
-    refuse_other(&given, Workload::Rr, "round trips")?;
-    complete(&mut given, OF_IDLE)?;
     // Planned with some think time, so that cases that cannot have one are skipped.
     given.think_time = Some(vec![from]);
     let parameter = Parameter::Silence { from, to };
@@ -72,11 +57,7 @@ pub(super) fn knee(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     let mut given = args.parameters.clone();
-    let fix = "the search chooses it: leave it out";
-    refuse("--batch", given.batch.as_deref().unwrap_or_default(), fix)?;
-    refuse("--train", given.train.as_deref().unwrap_or_default(), fix)?;
-    refuse_other(&given, Workload::Flood, "floods")?;
-    complete(&mut given, OF_KNEE)?;
+    // Planned with the highest values: cases keep those that their engines have.
     given.batch = Some(Batch::try_from(Batch::MAX).into_iter().collect());
     given.train = Some(Train::try_from(Train::MAX).into_iter().collect());
     let asked = AxisQuestion {
@@ -107,8 +88,6 @@ fn header<S: Args>(
     started_at: &str,
 ) -> anyhow::Result<Header> {
     refuse_short("--trial", asked.trial, MIN_WINDOW)?;
-    refuse_rate(&given)?;
-    refuse_arrivals(&given, WITHOUT_RATE)?;
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let mut request = Request::between(&run, peer)?;
     for_search(&mut request.plan, asked.parameter);
@@ -130,23 +109,6 @@ fn range<T: Copy + Ord + Display>(
         let fix = format!("a step is between two: such as {flag} {example}");
         UsageError::flag(flag, &typed, fix)
     })
-}
-
-/// Returns an error for a parameter that the search chooses.
-fn refuse<T: Display>(flag: &'static str, typed: &[T], fix: &str) -> Result<(), UsageError> {
-    let typed = typed.first();
-    typed.map_or(Ok(()), |typed| Err(UsageError::flag(flag, typed, fix)))
-}
-
-/// Returns an error for a workload that the search does not have.
-fn refuse_other(given: &ParameterArgs, own: Workload, of: &str) -> Result<(), UsageError> {
-    let typed = given.workload.iter().flatten();
-    let others: Vec<_> = typed.filter(|workload| **workload != own).collect();
-    refuse(
-        "--workload",
-        &others,
-        &format!("this search is of {of}: leave it out"),
-    )
 }
 
 /// Leaves each case once in the plan, without the parameter that is searched. A case that cannot run with both ends of
@@ -203,16 +165,4 @@ fn most_in_train(payload: Payload) -> u16 {
         None if payload == Payload::MIN => 1,
         None => Train::MAX,
     }
-}
-
-/// Adds the default parameters of a search.
-fn complete(given: &mut ParameterArgs, usual: &str) -> anyhow::Result<()> {
-    let usual = Cli::try_parse_from(usual.split(' '))?.run.parameters;
-    if given.sender.is_none() && given.receiver.is_none() {
-        given.engine = given.engine.take().or(usual.engine);
-    }
-    given.threads = given.threads.take().or(usual.threads);
-    given.payload = given.payload.take().or(usual.payload);
-    given.workload = given.workload.take().or(usual.workload);
-    Ok(())
 }

@@ -24,14 +24,10 @@ use crate::experiment::find::burst;
 use crate::experiment::find::header::{Header, Question};
 use crate::experiment::find::lossless::LosslessQuestion;
 use crate::results::log::Run;
-use crate::results::row::Environment;
 use crate::text::duration;
 
 /// Default time limit of a case.
 const MAX_CASE_TIME: Duration = Duration::from_secs(300);
-
-/// Fix for `--arrivals` in a search without rates.
-const WITHOUT_RATE: &str = "this search has no rate: leave it out";
 
 /// Ratio of a full trial to the shortest trial of a search for a rate.
 const SHORTEST: u32 = 10;
@@ -72,7 +68,6 @@ fn lossless(
 /// Returns the request for cases whose rates the search chooses.
 fn at_rates<S: Args>(args: &SearchArgs<S>, peer: Option<&Peer>) -> anyhow::Result<Request> {
     let mut given = args.parameters.clone();
-    refuse_rate(&given)?;
     refuse_workloads(&given, "is of what goes at a rate")?;
     // Planned with some rate, so that cases that cannot be paced are skipped.
     given.rate = Some(vec![AskedRate::Datagrams(Rate::nearest(1.0))]);
@@ -100,10 +95,6 @@ fn burst(
     refuse_short("--pause", pause, MIN_WINDOW)?;
     refuse_short("--trial", trial, pause)?;
     refuse_short("--sum", sum, trial)?;
-    refuse_arrivals(
-        &args.parameters,
-        "the search has trains of its own: leave it out",
-    )?;
     let question = Question::Burst(burst::BurstQuestion {
         pause,
         trial,
@@ -120,27 +111,6 @@ fn refuse_short(flag: &'static str, value: Duration, least: Duration) -> Result<
     }
     let fix = format!("use {} or more", duration::text(least));
     Err(UsageError::flag(flag, &duration::text(value), fix))
-}
-
-/// Returns an error for parameters that no search has.
-fn refuse_rate(given: &ParameterArgs) -> Result<(), UsageError> {
-    if let Some(rate) = given.rate.iter().flatten().next() {
-        let fix = "a search has rates of its own, or none: leave it out";
-        return Err(UsageError::flag("--rate", rate, fix));
-    }
-    if let Some(duplex) = given.duplex.iter().flatten().next() {
-        let fix = "it is for --workload bidir, which no search has: leave it out";
-        return Err(UsageError::flag("--duplex", duplex, fix));
-    }
-    Ok(())
-}
-
-/// Returns an error for `--arrivals` in a search without rates.
-fn refuse_arrivals(given: &ParameterArgs, fix: &str) -> Result<(), UsageError> {
-    let arrivals = given.arrivals.iter().flatten().next();
-    arrivals.map_or(Ok(()), |arrivals| {
-        Err(UsageError::flag("--arrivals", arrivals, fix))
-    })
 }
 
 fn refuse_workloads(given: &ParameterArgs, what_it_is: &str) -> Result<(), UsageError> {
@@ -181,11 +151,7 @@ fn of(
         run: Run::new(started_at, cli::words_as_text()),
         question,
         max_time: max_time.unwrap_or(MAX_CASE_TIME),
-        environment: Environment {
-            board: request.detected.board.name.clone(),
-            host: request.host,
-            ..Environment::default()
-        },
+        environment: request.environment(),
         settings: request.schedule.settings,
         plan: request.plan,
         truesizes: BTreeMap::new(),
@@ -194,23 +160,9 @@ fn of(
 }
 
 fn asked(args: &LosslessArgs) -> Result<LosslessQuestion, UsageError> {
-    let refused =
-        |flag, value: Duration, fix: String| UsageError::flag(flag, &duration::text(value), fix);
-    let shortest = MIN_WINDOW * SHORTEST;
-    if args.trial < shortest {
-        let fix = format!(
-            "the shortest trials are a tenth of it: use {} or more",
-            duration::text(shortest)
-        );
-        return Err(refused("--trial", args.trial, fix));
-    }
-    if args.sum < args.trial {
-        let fix = format!(
-            "it holds several trials of {}: use more",
-            duration::text(args.trial)
-        );
-        return Err(refused("--sum", args.sum, fix));
-    }
+    // The shortest trials are a tenth of it.
+    refuse_short("--trial", args.trial, MIN_WINDOW * SHORTEST)?;
+    refuse_short("--sum", args.sum, args.trial)?;
     Ok(LosslessQuestion {
         goal_pct: args.goal,
         exceed_pct: args.exceed,

@@ -1,27 +1,16 @@
 //! Turns the options of `find tuning` into the header of a comparison and the list of settings to try.
 
-use clap::Parser;
-
-use super::{
-    MIN_WINDOW, Peer, Request, Share, WITHOUT_RATE, refuse_arrivals, refuse_rate, refuse_short,
-    refuse_workloads, run,
-};
-use crate::cli::{self, Cli, ParameterArgs, SearchArgs, TuningArgs};
-use crate::data::{LoopbackTrains, Workload};
+use super::{MIN_WINDOW, Peer, Request, Share, refuse_short, refuse_workloads, run};
+use crate::cli::{self, SearchArgs, TuningArgs};
+use crate::data::LoopbackTrains;
 use crate::experiment::ab::header::{Header, Setup, Until};
 use crate::host::facts::Interface;
 use crate::host::tuning::{Name, Wanted};
 use crate::plan::{Plan, Settings};
 use crate::results::log::Run;
-use crate::results::row::Environment;
 
 /// Interface of trials on one host.
 const LOOPBACK: &str = "lo";
-
-/// Default parameters. With the default workloads they give two cases, a flood and round trips, on which settings have
-/// different effects.
-const USUAL: &str =
-    "udpbench --engine std --threads 2 --payload 1460 --ip v4 --connection connected";
 
 /// Returns the header of the comparison, still without settings.
 ///
@@ -35,14 +24,12 @@ pub fn comparison(
     let search = &args.search;
     refuse_short("--trial", search.trial, MIN_WINDOW)?;
     let mut given = args.parameters.clone();
-    refuse_rate(&given)?;
-    refuse_arrivals(&given, WITHOUT_RATE)?;
     refuse_workloads(&given, "is of round trips and floods")?;
-    complete(&mut given)?;
     // What is tried are the settings of the host: a loopback of the trials' own would not have them.
     given.loopback = Some(vec![LoopbackTrains::Whole]);
     let run = run(given, &args.placement, args.time.warmup, &args.output)?;
     let request = Request::between(&run, peer)?;
+    let environment = request.environment();
     let setup = Setup {
         program: None,
         version: String::new(),
@@ -61,11 +48,7 @@ pub fn comparison(
         seed: request.schedule.seed,
         a: setup.clone(),
         b: setup,
-        environment: Environment {
-            board: request.detected.board.name.clone(),
-            host: request.host,
-            ..Environment::default()
-        },
+        environment,
         tunings: None,
         wire: request.wire,
     })
@@ -103,19 +86,4 @@ fn names(typed: &[Name], has_radio: bool) -> Vec<Name> {
     names.sort_unstable();
     names.dedup();
     names
-}
-
-fn complete(given: &mut ParameterArgs) -> anyhow::Result<()> {
-    let usual = Cli::try_parse_from(USUAL.split(' '))?.run.parameters;
-    if given.sender.is_none() && given.receiver.is_none() {
-        given.engine = given.engine.take().or(usual.engine);
-    }
-    given.threads = given.threads.take().or(usual.threads);
-    given.payload = given.payload.take().or(usual.payload);
-    given.ip = given.ip.take().or(usual.ip);
-    given.connection = given.connection.take().or(usual.connection);
-    given
-        .workload
-        .get_or_insert_with(|| vec![Workload::Flood, Workload::Rr]);
-    Ok(())
 }

@@ -49,7 +49,7 @@ pub(super) fn text(outcome: &Outcome, args: &ListenArgs) -> String {
     };
     let mut text = format!(
         "{} in {seconds:.1} s from {sources}: {} per second, {} Mb/s of payload\n",
-        of("datagram", totals.datagrams),
+        counted(totals.datagrams, "datagram"),
         number(Some(rate), 1),
         number(Some(mbps), 2),
     );
@@ -82,10 +82,6 @@ fn entry<T: AsRef<str>>(label: &str, lines: &[T]) -> String {
     let lines = labels.zip(all.lines());
     let lines = lines.map(|(label, line)| format!("{label:<LABEL$}{line}\n"));
     lines.collect()
-}
-
-fn of(noun: &str, count: u64) -> String {
-    counted(usize::try_from(count).unwrap_or(usize::MAX), noun)
 }
 
 fn where_to_look(args: &ListenArgs) -> String {
@@ -197,8 +193,8 @@ fn silences(outcome: &Outcome, args: &ListenArgs) -> String {
         lines.push(quiet_end_text(ns as f64 / 1e6));
     }
     let datagrams = match (bursts.fewest_datagrams, bursts.most_datagrams) {
-        (fewest, most) if fewest == most => of("datagram", most),
-        (fewest, most) => format!("{fewest} to {}", of("datagram", most)),
+        (fewest, most) if fewest == most => counted(most, "datagram"),
+        (fewest, most) => format!("{fewest} to {}", counted(most, "datagram")),
     };
     let most_bytes = size(bursts.most_bytes);
     let bursts = format!(

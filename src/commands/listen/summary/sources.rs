@@ -2,12 +2,12 @@
 
 use super::super::names::{address, interface};
 use super::super::totals::Outcome;
-use super::of;
 use crate::commands::width;
 use crate::data::listened::Source;
 use crate::data::sequence::SequenceCounts;
 use crate::results::export::table::number;
 use crate::term::table::Columns;
+use crate::text::digits::counted;
 
 /// Sources that are shown.
 const SHOWN: usize = 20;
@@ -54,7 +54,7 @@ pub(super) fn table(outcome: &Outcome) -> String {
     if sources.others() > 0 {
         table.text(format!(
             "and {} of others, not looked at further",
-            of("datagram", sources.others())
+            counted(sources.others(), "datagram")
         ));
     }
     format!("\n{}", table.draw(width().into()))

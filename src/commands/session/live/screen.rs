@@ -23,17 +23,10 @@ pub(crate) struct Screen {
 impl Screen {
     /// Returns a screen on standard error, below `progress`.
     pub(crate) fn new(progress: ProgressBar) -> (Self, ProgressBar) {
-        Self::on(ProgressDrawTarget::stderr(), progress)
-    }
-
-    fn on(target: ProgressDrawTarget, progress: ProgressBar) -> (Self, ProgressBar) {
-        let all = MultiProgress::with_draw_target(target);
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let progress = all.add(progress);
-        let style = ProgressStyle::with_template("{msg}");
-        let table = ProgressBar::new_spinner()
-            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         let screen = Self {
-            table: all.add(table),
+            table: all.add(text_line()),
             all,
             shown_at: None,
         };
@@ -60,24 +53,15 @@ impl Screen {
     }
 }
 
+/// Returns a bar that is only its message.
+pub(crate) fn text_line() -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg}");
+    ProgressBar::new_spinner()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+}
+
 /// Shortest time between two drawings.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// Lines of the progress bar and of the cursor.
 const ROWS_OF_OTHERS: u16 = 2;
-
-#[cfg(test)]
-mod tests {
-    use super::super::Glyphs;
-    use super::*;
-
-    #[test]
-    fn nothing_is_drawn_where_nobody_sees_it() {
-        let progress = ProgressBar::new(1);
-        let (mut screen, progress) = Screen::on(ProgressDrawTarget::hidden(), progress);
-        screen.show(&Live::new(Glyphs::Ascii));
-        assert_eq!(screen.shown_at, None);
-        progress.inc(1);
-        screen.clear();
-    }
-}
