@@ -53,6 +53,15 @@ impl Plan {
 }
 
 impl Axes {
+    /// Returns a line about senders whose datagrams loopback copies after all. `None`: there are none.
+    pub fn copied_over_loopback(&self) -> Option<String> {
+        let mut senders = self.engines.iter().map(|(sender, _)| sender);
+        let sender = senders.find(|sender| sender.about.sends_without_copy)?;
+        Some(format!(
+            "{sender} cannot gain over loopback, where the kernel copies after all: measure with udpbench wire"
+        ))
+    }
+
     /// Returns a line that names the receivers that cannot do what `--wait spin` asks. `None`: all can, or it was not
     /// asked.
     pub fn unable_to_spin(&self) -> Option<String> {

@@ -207,6 +207,6 @@ fn with_reach(estimate: Interval) -> (String, String) {
     // That of std to itself has no width.
     let ends = interval(estimate).filter(|(low, high)| low < high);
     let reach = ends.and_then(|(low, high)| interval_text(value, low, high));
-    let reach = reach.map(|reach| format!("{} %", signed(&reach)));
+    let reach = reach.map(|reach| format!("{} %", signed(&reach).replace("+-", "±")));
     (number::plain(value), reach.unwrap_or_default())
 }

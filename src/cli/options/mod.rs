@@ -115,7 +115,7 @@ impl Request {
             let problem = format!("cannot run {place}: {reason}");
             return Err(UsageError::flag("--engine", &program.argument(), problem));
         }
-        let of_loopback = axes.advice().into_iter();
+        let of_loopback = axes.advice().into_iter().chain(axes.copied_over_loopback());
         let of_loopback = of_loopback.filter(|_| across.is_none());
         let unused = without_effect::of(&args.parameters, &plan);
         let advice = of_loopback.chain(unused).chain(axes.unable_to_spin());

@@ -198,7 +198,8 @@ fn command(header: &Header, rounds: u32) -> Option<String> {
     let together = header.a.settings.window * rounds;
     let together = Duration::from_millis(u64::try_from(together.as_micros().div_ceil(1000)).ok()?);
     let both = CommandLine(both).again(&[("--duration", duration::text(together))]);
-    Some(format!("{own} -- {}", both.trim_start_matches("udpbench ")))
+    let (_, both) = both.split_once(' ')?;
+    Some(format!("{own} -- {both}"))
 }
 
 /// Explains the columns and verdicts.

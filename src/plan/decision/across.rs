@@ -3,7 +3,7 @@
 use anyhow::{anyhow, ensure};
 
 use super::{Refused, by_half, cannot_run, link_mtu, sharing_cpus};
-use crate::data::{Case, Direction, Ip};
+use crate::data::{Case, Direction, Ip, Workload};
 use crate::engines::Engines;
 use crate::host::board::Board;
 use crate::host::facts::Host;
@@ -41,7 +41,7 @@ pub(super) fn can_run(case: &Case, engines: Engines, remote: &Remote) -> anyhow:
             "requests go one way, and answers the other: use --direction up or down"
         );
         ensure!(
-            !case.is_full_duplex(),
+            case.workload != Some(Workload::Bidir),
             "bidir goes both ways: use --direction up or down"
         );
     }

@@ -102,7 +102,7 @@ fn options(board: &BoardRanking, engines: String, told: &Labels) -> String {
     ];
     // The search `latency`, by which the rows were made, chooses rates itself.
     let others = other_options::of(board.rows().map(|row| &row.case)).into_iter();
-    let others = others.filter(|option| !(board.is_latency && option.starts_with("--rate ")));
+    let others = others.filter(|it| !(board.is_latency && it.split(' ').next() == Some("--rate")));
     let options: Vec<String> = options.into_iter().flatten().chain(others).collect();
     options.join(" ")
 }

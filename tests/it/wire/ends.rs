@@ -200,13 +200,11 @@ fn an_agent_that_is_killed_ends_the_sweep() {
             .collect();
         kill_all(&first);
         let (place, said) = sweep.end();
-        let (_, hint) = said
-            .split_once("resume with: udpbench wire board ")
-            .expect("a hint");
+        let (_, hint) = said.split_once("resume with: udpbench ").expect("a hint");
         let program = program().get_program().display().to_string();
         // As it is pasted: with the ssh and the agent of before.
         let mut shell = lab.near("sh");
-        shell.args(["-c", &format!("exec {program} wire board {hint}")]);
+        shell.args(["-c", &format!("exec {program} {hint}")]);
         let resumed = shell
             .current_dir(place.path("."))
             .output()
@@ -259,7 +257,10 @@ fn a_cable_that_is_pulled_ends_both() {
         let sweep = Sweep::in_the_middle(&lab);
         set("down");
         let (place, said) = sweep.end();
-        assert!(said.contains("resume with: udpbench wire board"), "{said}");
+        assert!(
+            said.contains("resume with: udpbench resume out.jsonl"),
+            "{said}"
+        );
         set("up");
         go_on(&lab, &place);
     }
