@@ -541,6 +541,6 @@ fn every_line_fits_the_terminal() {
     }
 }
 
-#[cfg(feature = "report")]
 pub(super) mod dice;
+#[cfg(feature = "report")]
 mod page;
