@@ -165,7 +165,18 @@ fn unusable(board: &BoardRanking, engines: &Labels) -> Option<String> {
         _ if 2 * disturbed > all => Some(format!(
             "other programs took the CPUs in {disturbed} of {all} cases"
         )),
-        Some(only) if engines.len() == 1 => Some(format!("only {only} was measured")),
+        Some(only) if engines.len() == 1 => {
+            let labels = board.labels();
+            let overloaded = board.overloaded.iter();
+            let loads: Vec<&str> = overloaded
+                .map(|one| labels[&one.conditions].as_str())
+                .collect();
+            let overload = match &loads[..] {
+                [] => String::new(),
+                loads => format!("; overloaded: {}", loads.join(", ")),
+            };
+            Some(format!("only {only} was measured{overload}"))
+        }
         _ => None,
     }
 }
