@@ -74,9 +74,9 @@ def reworded(copy, dice):
     """Copies the sources, rewords their sentences, and returns the number of these."""
     files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     for name in filter(None, files.split("\0")):
-        if not name.startswith(("results/", "scripts/")) and (ROOT / name).is_file():
+        if not name.startswith(("results/", "scripts/")) and (ROOT / name).exists():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name)
+            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
     count = 0
 
     def sentence(found):
@@ -85,7 +85,7 @@ def reworded(copy, dice):
         word = lambda it: it[0] if it[0].startswith("{") else dice.choice(WORDS)  # noqa: E731
         return found[1] + WORD.sub(word, found[2])
 
-    for path in (copy / "src").rglob("*.rs"):
+    for path in [*(copy / "src").rglob("*.rs"), *(copy / "host/src").rglob("*.rs")]:
         text = path.read_text(encoding="utf-8")
         changed = BLOCK.sub(lambda block: SENTENCE.sub(sentence, block[0]), text)
         if changed != text:
