@@ -176,7 +176,10 @@ fn pass(
     };
     let ending = session::measure(&mut sweep, resources, &mut progress, show)?;
     let left = header.plan.cases().count() - progress.rows.len();
-    let left = format!("{} without a row; ", counted(left, "case"));
+    let left = match left {
+        0 => "all cases have rows, of fewer rounds; ".to_owned(),
+        left => format!("{} without a row; ", counted(left, "case")),
+    };
     let ended = session::ended(&ending, &left, &progress.outputs, interrupt)?;
     Ok(ended.map_or(Ok((ending, progress)), Err))
 }

@@ -182,11 +182,15 @@ fn so_far(search: &Search) -> String {
 fn bounds_so_far(found: Bounds, text: impl Fn(u32) -> String) -> String {
     match (found.load, found.too_much) {
         (Some(low), Some(high)) if text(low) == text(high) => {
-            format!("; so far about {}", text(low))
+            format!("; so far, not confirmed: about {}", text(low))
         }
-        (Some(low), Some(high)) => format!("; so far from {} to {}", text(low), text(high)),
-        (Some(low), None) => format!("; so far at least {}", text(low)),
-        (None, Some(high)) => format!("; so far less than {}", text(high)),
+        (Some(low), Some(high)) => format!(
+            "; so far, not confirmed: from {} to {}",
+            text(low),
+            text(high)
+        ),
+        (Some(low), None) => format!("; so far, not confirmed: at least {}", text(low)),
+        (None, Some(high)) => format!("; so far, not confirmed: less than {}", text(high)),
         (None, None) => String::new(),
     }
 }
