@@ -67,7 +67,8 @@ fn a_rate_is_reached_although_most_is_refused() {
 #[test]
 fn a_batch_for_which_the_send_buffer_has_no_room_is_no_failure() {
     let words = "--direction up,both --wait spin --engine mmsg,uring";
-    let Some(rows) = over("20mbit burst 10kb limit 3mb", words) else {
+    // A quarter of a full buffer takes 55 ms to leave: the fullness is asked for after the call.
+    let Some(rows) = over("5mbit burst 10kb limit 3mb", words) else {
         return;
     };
     for row in &rows {

@@ -184,10 +184,10 @@ impl SendBatch {
 pub fn is_full(socket: &UdpSocket) -> bool {
     let unsent = socket_queues::send_queue_bytes(socket).unwrap_or(0);
     let room = SockRef::from(socket).send_buffer_size();
-    // It is full from `sk_sndbuf` bytes on (`sock_alloc_send_pskb`, net/core/sock.c). Since the call, datagrams have
-    // left, many of them if other programs had the CPU meanwhile. Rather one refused datagram too few is counted, which
-    // is then sent like any other, than one as lost that nobody refused.
-    room.is_ok_and(|room| unsent >= room as u64 / 8)
+    // It is full from `sk_sndbuf` bytes on (`sock_alloc_send_pskb`, net/core/sock.c). Since the call, some datagrams
+    // may have left. Much less than all is what fills a queueing discipline, which then refuses. So a thread that loses
+    // the CPU here while a quarter of the buffer leaves counts a refused datagram too many.
+    room.is_ok_and(|room| unsent >= room as u64 / 4 * 3)
 }
 
 #[cfg(test)]
@@ -248,10 +248,10 @@ mod tests {
         let outcome = batch.send(&socket).expect("there is room for one");
         assert!(outcome.moved.packets < 64, "{outcome:?}");
         assert!(is_full(&socket), "{outcome:?}");
-        for _ in 0..outcome.moved.packets * 3 / 4 {
+        for _ in 0..outcome.moved.packets / 5 {
             far.recv(&mut [0; 300]).expect("it is there");
         }
-        assert!(is_full(&socket), "it was, before most has left");
+        assert!(is_full(&socket), "it was, before a fifth has left");
         drop(far);
         // Nobody listens: after each datagram that is sent, the next one is refused.
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
