@@ -18,9 +18,9 @@ fn the_page_about_the_columns_is_made_from_their_table() {
             section = column.section;
             let _ = writeln!(
                 page,
-                "\n## {section}\n\n| column | unit | over | meaning | empty | short |"
+                "\n## {section}\n\ncolumn | over | meaning | empty | short"
             );
-            page += "|---|---|---|---|---|---|\n";
+            page += "---|---|---|---|---\n";
         }
         let mut names = format!("`{}`", column.name);
         let mut doc = column.doc.trim().trim_end_matches('.').to_owned();
@@ -43,12 +43,16 @@ fn the_page_about_the_columns_is_made_from_their_table() {
             empty = "";
         }
         let doc = doc.replace("WIRE.md", "[WIRE.md](WIRE.md#fixed-rates)");
-        let over = format!("{:?}", column.over).to_lowercase();
-        let (unit, short) = (column.unit, column.short.words);
-        let _ = writeln!(
-            page,
-            "| {names} | {unit} | {over} | {doc} | {empty} | {short} |"
+        let mut over = format!("{:?}", column.over).to_lowercase();
+        if !column.unit.is_empty() {
+            over = format!("{over}, {}", column.unit);
+        }
+        let line = format!(
+            "{names} | {over} | {doc} | {empty} | {}",
+            column.short.words
         );
+        let line = line.trim_end_matches([' ', '|']);
+        let _ = writeln!(page, "{line}");
     }
     let path = root().join("docs/COLUMNS.md");
     if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
@@ -100,7 +104,7 @@ names in one field are joined with `+`.
 *short*: the runs whose CSV has the column; `--columns all` and JSON have all. *varied*: a case has
 another value than the usual one.
 
-*over* is what a column covers:
+*over* is what a column covers, and its unit:
 
 - *plan*: what was asked for.
 - *start*: host and program when the program started.
