@@ -10,7 +10,7 @@ use crate::listen::row::Row;
 pub(super) fn found(log: &ListenLog) -> Markup {
     let rows: Vec<&Row> = log.rows().collect();
     html! {
-        @for (name, line) in log.lines() { p { (name) " " (line) } }
+        @for (name, line) in log.summary() { p { (name) " " (line) } }
         @if !rows.is_empty() {
             (rate(log, &rows))
             (losses(log, &rows))

@@ -2,7 +2,6 @@
 //! nothing.
 
 mod json;
-mod names;
 mod output;
 mod socket;
 mod summary;
@@ -25,8 +24,8 @@ use crate::cli::{ListenArgs, ListenShape};
 use crate::data::listened::ListenWindow;
 use crate::error::UsageError;
 use crate::host::program::{Interval, Observer, Program, Target};
-use crate::listen::row::Row;
-use crate::listen::table::Shown;
+use crate::listen::log;
+use crate::listen::row::{Row, Shown};
 use crate::results::export::to_stdout;
 use crate::sys::interrupt::Interrupt;
 use crate::text::duration;
@@ -77,21 +76,28 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     let outcome = Outcome {
         totals: lines.totals,
         end,
-        seen: lines.seen,
-        dropping: lines.dropping,
-        missing: lines.missing,
         no_reasons: lines.observer.no_reasons().map(str::to_owned),
         buffer_bytes: opened.buffer_bytes,
     };
-    let written = lines.output.end(&json::summary(&outcome));
+    let said = summary::lines(&outcome, args);
+    let for_programs = json::summary(&outcome, &said);
+    let written = lines.output.end(&for_programs);
     let written = lines.cannot_write.map_or(written, Err);
     match args.format {
         ListenShape::Json => {
-            let text = serde_json::to_string_pretty(&json::summary(&outcome))?;
+            let text = serde_json::to_string_pretty(&for_programs)?;
             to_stdout(format!("{text}\n").as_bytes())?;
         }
         ListenShape::Table if lines.reader_is_gone => {}
-        ListenShape::Table => show(&summary::text(&outcome, args))?,
+        ListenShape::Table => {
+            let (_, came) = &said[0];
+            let rest = log::text(&said[1..], width().into());
+            let findings = summary::findings(&outcome);
+            show(&format!(
+                "{came}\n{rest}{}{findings}",
+                summary::sources(&outcome)
+            ))?;
+        }
     }
     written?;
     Ok(if interrupt.signal().is_some() && !interrupt.is_ctrl_c() {
@@ -133,11 +139,6 @@ struct Lines {
     /// Error of the file, such as a full disk. Nothing more is written then, but all is counted.
     cannot_write: Option<anyhow::Error>,
     totals: Totals,
-    seen: Interval,
-    dropping: Interval,
-    missing: Interval,
-    /// Windows that are not in `missing`, from the one with the last datagram on.
-    since_last: Interval,
 }
 
 impl Lines {
@@ -157,10 +158,6 @@ impl Lines {
             output,
             cannot_write: None,
             totals: Totals::default(),
-            seen: Interval::default(),
-            dropping: Interval::default(),
-            missing: Interval::default(),
-            since_last: Interval::default(),
         })
     }
 
@@ -220,18 +217,7 @@ impl Lines {
     /// Adds a window, prints its line and returns it.
     fn add(&mut self, window: ListenWindow) -> anyhow::Result<ListenWindow> {
         let seen = self.seen_in(&window);
-        self.seen.add(&seen);
-        if window.socket_drops > 0 {
-            self.dropping.add(&seen);
-        }
-        // What is missing in this window was lost since the last datagram before it.
-        self.since_last.add(&seen);
-        if window.sequence.missing > 0 {
-            self.missing.add(&std::mem::take(&mut self.since_last));
-        } else if window.datagrams > 0 {
-            self.since_last = seen.clone();
-        }
-        self.totals.add(&window);
+        self.totals.add(&window, &seen);
         let row = Row::new(&window, &seen);
         if let Err(error) = self.output.window(&row, &window.first_silences) {
             say(&format!("{error:#}: it goes on without"));
@@ -253,8 +239,7 @@ impl Lines {
         let length = Duration::from_nanos(window.length_ns);
         if window.datagrams == 0 && length < whole / 2 {
             let seen = self.seen_in(&window);
-            self.seen.add(&seen);
-            self.totals.add(&window);
+            self.totals.add(&window, &seen);
             return Ok(());
         }
         self.add(window).map(drop)
