@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::remark::Remark;
+use super::event::Remark;
 use crate::data::HostAddress;
 use crate::sys::clock;
 use crate::sys::host_id::HostId;

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::Event;
+use super::event::{Event, Remark};
 use super::minute::{Minute, Probes};
-use super::remark::Remark;
 use crate::data::{Payload, Rate};
 use crate::host::facts::InterfaceKind;
 use crate::results::log::{Kind, Log, Run};

@@ -14,7 +14,6 @@ pub mod minute;
 mod next;
 pub mod notes;
 pub mod one_way;
-pub mod remark;
 pub mod summary;
 
 /// Formats a time in the unit that suits it: `81 us`, `312 ms`, `4.2 s`, `4m 55s`.

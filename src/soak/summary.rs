@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::event::{Event, Kind};
+use super::event::{Event, Kind, Remark};
 use super::log::{Entry, Header, Note, SoakLog};
 use super::minute::Probes;
-use super::next;
 use super::one_way::OneWaySummary;
-use super::remark::Remark;
 use super::time_text;
 use crate::data::Histogram;
 use crate::stats::whole;
@@ -223,9 +221,9 @@ impl Summary {
             self.part = (event.at.clone(), event.start_ns);
         }
         let steps = if is_open {
-            next::steps_of_open(event, &self.header)
+            event.steps(&self.header, true)
         } else {
-            next::steps(event, &self.header)
+            event.steps(&self.header, false)
         };
         for (step, by) in steps {
             let (number, lost) = self.steps.entry((event.kind, step)).or_default();
