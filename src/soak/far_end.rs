@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use super::event::Remark;
+use super::nanoseconds;
 use crate::data::HostAddress;
 use crate::sys::clock;
 use crate::sys::host_id::HostId;
@@ -234,7 +235,7 @@ impl Keeper {
         if !is_needed || aim(&self.target, self.address, &echo).is_err() {
             return;
         }
-        let silence_ns = u64::try_from(self.silence().as_nanos()).unwrap_or(u64::MAX);
+        let silence_ns = nanoseconds(self.silence());
         let host = self.name.clone();
         self.tell(if echo.host.is_same_machine(&self.host) {
             Remark::StartedAgain { host, silence_ns }

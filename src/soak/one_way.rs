@@ -1,63 +1,9 @@
 //! One-way delays, while both hosts' clocks have a bound. Without one there is no delay, only a difference of clocks.
 
-use serde::{Deserialize, Serialize};
-
-use super::counts::Counts;
+use super::minute::OneWayDelays;
 use super::time_text;
 use crate::data::Histogram;
 use crate::stats::whole;
-use crate::workload::probe::Return;
-
-/// Clocks and one-way delays of a minute.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OneWayDelays {
-    /// Bound of the error of this host's clock, in microseconds: the largest. 0: at the end, none was known.
-    pub here_us: u32,
-    /// Bound of the error of the other host's clock, in the same unit.
-    pub there_us: u32,
-    /// The least of 0 and all delays of both directions. Below 0: the clocks differ by more than a delay.
-    pub least_ns: i64,
-    /// Delays from this host to the other, of probes for which both bounds were known.
-    pub forward: Histogram,
-    /// Delays back.
-    pub back: Histogram,
-}
-
-/// Counter of a minute.
-#[derive(Debug, Default)]
-pub(super) struct Counter {
-    clocks: OneWayDelays,
-    forward: Counts,
-    back: Counts,
-}
-
-impl Counter {
-    /// Counts a probe. `here_us` is the bound of this host's clock, 0 if it is not known.
-    pub(super) fn take(&mut self, here_us: u32, found: &Return) {
-        let there_us = found.state.clock_error_us;
-        let clocks = &mut self.clocks;
-        let grown = |before: u32, now: u32| if now == 0 { 0 } else { before.max(now) };
-        clocks.here_us = grown(clocks.here_us, here_us);
-        clocks.there_us = grown(clocks.there_us, there_us);
-        if here_us == 0 || there_us == 0 {
-            return;
-        }
-        let one_way = found.one_way;
-        clocks.least_ns = clocks.least_ns.min(one_way.forward_ns).min(one_way.back_ns);
-        self.forward
-            .add(u64::try_from(one_way.forward_ns).unwrap_or(0));
-        self.back.add(u64::try_from(one_way.back_ns).unwrap_or(0));
-    }
-
-    /// Returns the minute, and begins the next one.
-    pub(super) fn end(&mut self) -> OneWayDelays {
-        OneWayDelays {
-            forward: self.forward.end(),
-            back: self.back.end(),
-            ..std::mem::take(&mut self.clocks)
-        }
-    }
-}
 
 /// One-way delays of the minutes in which the clocks were good enough.
 #[derive(Clone, Debug, Default)]
@@ -70,33 +16,33 @@ pub(super) struct OneWaySummary {
     back: Histogram,
     /// Largest time by which a probe arrived before it was sent, beyond both bounds.
     impossible_ns: u64,
-    /// The narrowest bound that was too wide, in microseconds, and half of the round trip then, in nanoseconds.
-    too_wide: Option<(u64, u64)>,
-    /// Flags of this and the other host: true if its clock had no bound at last.
-    unknown: (bool, bool),
+    /// Why the last minute that was not used is not.
+    why_not: Option<String>,
 }
 
 impl OneWaySummary {
     /// Adds a minute with this median of the round trips.
     pub(super) fn take(&mut self, minute: &OneWayDelays, rtt_ns: u64) {
         self.minutes += 1;
-        self.unknown = (minute.here_us == 0, minute.there_us == 0);
-        if minute.here_us == 0 || minute.there_us == 0 || minute.forward.count() == 0 {
+        let whose = match (minute.here_us, minute.there_us) {
+            (0, 0) => "either clock",
+            (0, _) => "this host's clock",
+            (_, 0) => "the other host's clock",
+            _ => "",
+        };
+        if !whose.is_empty() {
+            self.why_not = Some(format!("no daemon bounds the error of {whose}"));
             return;
         }
         let bound_us = u64::from(minute.here_us) + u64::from(minute.there_us);
-        let before_ns = if minute.least_ns < 0 {
-            minute.least_ns.unsigned_abs()
-        } else {
-            0
-        };
+        let before_ns = minute.least_ns.min(0).unsigned_abs();
         let impossible_ns = before_ns.saturating_sub(1000 * bound_us);
         self.impossible_ns = self.impossible_ns.max(impossible_ns);
         if 1000 * bound_us > rtt_ns / 2 {
-            let least = self.too_wide.is_none_or(|(least, _)| bound_us < least);
-            if least {
-                self.too_wide = Some((bound_us, rtt_ns / 2));
-            }
+            let [bound, half] = [1000 * bound_us, rtt_ns / 2].map(time_text);
+            self.why_not = Some(format!(
+                "the bounds of both clocks, +-{bound}, are wider than half a round trip, {half}"
+            ));
             return;
         }
         self.used += 1;
@@ -105,63 +51,48 @@ impl OneWaySummary {
         self.back.add(&minute.back);
     }
 
-    /// Returns the delays with their bound, or why there are none. `host` is the other end.
-    pub(super) fn line(&self, host: &str) -> String {
+    /// Returns the delays with their bound, or why there are none.
+    pub(super) fn line(&self) -> String {
         if self.impossible_ns > 0 {
             let by = time_text(self.impossible_ns);
             return format!(
                 "unknown: a clock is wrong by {by} more than its daemon says, as a probe came before it was sent"
             );
         }
-        if self.used > 0 {
-            let bound = time_text(1000 * self.bound_us);
-            let part = if self.used < self.minutes {
-                format!(", in {} of {} minutes", self.used, self.minutes)
-            } else {
-                String::new()
-            };
-            return format!(
-                "forward {}; back {}; each +-{bound}, the bounds of both clocks{part}",
-                quantiles(&self.forward),
-                quantiles(&self.back)
-            );
+        if self.used == 0 {
+            let too_early = "the log ends before a minute of it was over";
+            return format!("unknown: {}", self.why_not.as_deref().unwrap_or(too_early));
         }
-        if let Some((bound_us, half_ns)) = self.too_wide {
-            return format!(
-                "unknown: the bounds of both clocks, +-{}, are wider than half a round trip, {}",
-                time_text(1000 * bound_us),
-                time_text(half_ns)
-            );
-        }
-        if self.minutes == 0 {
-            return "unknown: the log ends before a minute of it was over".to_owned();
-        }
-        let whose = match self.unknown {
-            (true, true) => "either clock".to_owned(),
-            (true, false) => "this host's clock".to_owned(),
-            (false, _) => format!("the clock of {host}"),
+        let part = if self.used < self.minutes {
+            format!(", in {} of {} minutes", self.used, self.minutes)
+        } else {
+            String::new()
         };
-        format!("unknown: no daemon bounds the error of {whose}")
+        format!(
+            "forward {}; back {}; each +-{}, the bounds of both clocks{part}",
+            quantiles(&self.forward),
+            quantiles(&self.back),
+            time_text(1000 * self.bound_us)
+        )
     }
 }
 
-fn quantiles(times: &Histogram) -> String {
-    let text = |share| {
-        times
-            .quantile(share)
-            .map_or_else(String::new, |ns| time_text(whole(ns)))
-    };
-    format!("median {}, 99th percentile {}", text(0.5), text(0.99))
+/// Returns the median and the 99th percentile in words.
+pub(super) fn quantiles(times: &Histogram) -> String {
+    let text = |share| times.quantile(share).map(|ns| time_text(whole(ns)));
+    let [median, p99] = [text(0.5), text(0.99)].map(Option::unwrap_or_default);
+    format!("median {median}, 99th percentile {p99}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::probe::{EchoState, OneWay};
+    use crate::soak::minute::Minutes;
+    use crate::workload::probe::{EchoState, Fate, OneWay, Outcome, Return};
 
     /// Returns a minute of probes of a round trip of 200 us, with clocks that differ.
     fn minute(here_us: u32, there_us: u32, ahead_ns: i64) -> OneWayDelays {
-        let mut counter = Counter::default();
+        let mut minutes = Minutes::new(1e6, true);
         for n in 0..100 {
             let one_way = OneWay {
                 forward_ns: 120_000 + n + ahead_ns,
@@ -171,17 +102,17 @@ mod tests {
                 clock_error_us: there_us,
                 ..EchoState::default()
             };
-            counter.take(
-                here_us,
-                &Return {
-                    rtt_ns: 200_000,
-                    echo: 0,
-                    one_way,
-                    state,
-                },
-            );
+            let found = Return {
+                rtt_ns: 200_000,
+                echo: 0,
+                one_way,
+                state,
+            };
+            let fate = Fate::Returned(found);
+            minutes.take(&Outcome { at_ns: 0, fate }, here_us);
         }
-        counter.end()
+        let minute = minutes.finish().expect("probes");
+        minute.one_way.expect("two hosts")
     }
 
     fn line(minutes: &[OneWayDelays]) -> String {
@@ -189,7 +120,7 @@ mod tests {
         for minute in minutes {
             summary.take(minute, 200_000);
         }
-        summary.line("board")
+        summary.line()
     }
 
     #[test]
@@ -219,7 +150,7 @@ mod tests {
             ),
             (
                 line(&[minute(9, 0, 0)]),
-                "unknown: no daemon bounds the error of the clock of board",
+                "unknown: no daemon bounds the error of the other host's clock",
             ),
             (
                 line(&[minute(10, 10, -300_000)]),
