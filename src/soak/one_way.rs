@@ -134,7 +134,7 @@ mod tests {
             ),
             (
                 line(&[minute(60, 41, 0), minute(90, 41, 0)]),
-                "unknown: the bounds of both clocks, +-101 us, are wider than half a round trip, 100 us",
+                "unknown: the bounds of both clocks, +-131 us, are wider than half a round trip, 100 us",
             ),
             (
                 line(&[]),

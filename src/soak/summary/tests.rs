@@ -125,3 +125,14 @@ fn the_next_steps_are_for_the_places_that_lost_most_and_the_number_of_others_is_
         "{said}"
     );
 }
+
+#[test]
+fn a_clock_that_is_set_twice_is_said_with_the_last_time() {
+    let remark = |at: &str| {
+        let set = json!({"at_ns": 0, "by_ns": -3_000_000, "suspended_ns": 0});
+        json!({"remark": {"at": at, "start_ns": 0, "what": {"clock-set": {"set": set}}}})
+    };
+    let said = text(json!([remark("10:00"), remark("11:00")]));
+    let last = "2 times; the last: the clock of this host was set back by 3.000 ms, at 11:00";
+    assert!(said.contains(&format!("clock      {last}\n")), "{said}");
+}
