@@ -156,24 +156,9 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Returns the line of headings, for a terminal of this width.
-    pub fn header(self, width: usize) -> String {
-        self.columns().empty().dense().header(width)
-    }
-
-    /// Returns the line of a window, for a terminal of this width.
-    pub fn line(self, row: &Row, width: usize) -> String {
-        self.table(&[row]).body(width)
-    }
-
     /// Returns the table of windows.
     pub fn table(self, rows: &[&Row]) -> Table {
-        let columns = self.columns();
-        let mut table = columns.empty().dense();
-        for row in rows {
-            table.row(columns.cells(row));
-        }
-        table
+        self.columns().table(rows.iter().copied()).dense()
     }
 
     /// Returns the columns. Headings are padded to the width of the numbers below them. A narrow terminal omits some.
@@ -239,7 +224,7 @@ mod tests {
             buffer_bytes: 1,
         };
         for width in [60, 80, 100] {
-            let header = shown.header(width);
+            let header = shown.table(&[]).header(width);
             assert_eq!(header.lines().count(), 1, "{header}");
             assert!(header.trim_end().len() <= width, "{header}");
             for column in ["UTC", "pps", "Mb/s", "lost", "socket", "kernel"] {

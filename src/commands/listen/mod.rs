@@ -37,6 +37,8 @@ const UNTIL_STAMPS: Duration = Duration::from_millis(20);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// Windows that are printed while the next one is counted.
 const WINDOWS: usize = 3;
+/// Shortest run and gap.
+const MIN_LENGTH: Duration = Duration::from_nanos(1);
 /// Shortest window.
 const MIN_WINDOW: Duration = Duration::from_millis(10);
 
@@ -82,7 +84,6 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     let said = summary::lines(&outcome, args);
     let for_programs = json::summary(&outcome, &said);
     let written = lines.output.end(&for_programs);
-    let written = lines.cannot_write.map_or(written, Err);
     match args.format {
         ListenShape::Json => {
             let text = serde_json::to_string_pretty(&for_programs)?;
@@ -93,10 +94,7 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
             let (_, came) = &said[0];
             let rest = log::text(&said[1..], width().into());
             let findings = summary::findings(&outcome);
-            show(&format!(
-                "{came}\n{rest}{}{findings}",
-                summary::sources(&outcome)
-            ))?;
+            show(&format!("{came}\n{rest}{findings}"))?;
         }
     }
     written?;
@@ -111,20 +109,31 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn check_times(args: &ListenArgs) -> Result<(), UsageError> {
-    let shown = |it: Duration| duration::text(it);
-    if args.window < MIN_WINDOW {
-        let fix = "use 10ms or more: a line takes a moment, too";
-        return Err(UsageError::flag("--window", &shown(args.window), fix));
-    }
-    let mut times = [("--for", args.length), ("--gap", args.gap)].into_iter();
-    let none = times.find(|(_, time)| time.is_some_and(|time| time.is_zero()));
-    none.map_or(Ok(()), |(flag, _)| {
-        Err(UsageError::flag(
-            flag,
-            "0s",
+    for (flag, time, least, fix) in [
+        (
+            "--window",
+            Some(args.window),
+            MIN_WINDOW,
+            "use 10ms or more: a line takes a moment, too",
+        ),
+        (
+            "--for",
+            args.length,
+            MIN_LENGTH,
+            "use a time above 0, such as 10s",
+        ),
+        (
+            "--gap",
+            args.gap,
+            MIN_LENGTH,
             "use a time above 0, such as 20ms",
-        ))
-    })
+        ),
+    ] {
+        if let Some(time) = time.filter(|time| *time < least) {
+            return Err(UsageError::flag(flag, &duration::text(time), fix));
+        }
+    }
+    Ok(())
 }
 
 /// Prints a line for each window and adds the windows up.
@@ -136,8 +145,6 @@ struct Lines {
     printed: u32,
     reader_is_gone: bool,
     output: Output,
-    /// Error of the file, such as a full disk. Nothing more is written then, but all is counted.
-    cannot_write: Option<anyhow::Error>,
     totals: Totals,
 }
 
@@ -156,7 +163,6 @@ impl Lines {
             printed: 0,
             reader_is_gone: false,
             output,
-            cannot_write: None,
             totals: Totals::default(),
         })
     }
@@ -219,15 +225,12 @@ impl Lines {
         let seen = self.seen_in(&window);
         self.totals.add(&window, &seen);
         let row = Row::new(&window, &seen);
-        if let Err(error) = self.output.window(&row, &window.first_silences) {
-            say(&format!("{error:#}: it goes on without"));
-            self.output = Output::None;
-            self.cannot_write = Some(error);
-        }
+        self.output.window(&row, &window.first_silences);
         if self.prints && !self.reader_is_gone {
             let width = width().into();
-            let header = is_header_due(self.printed).then(|| self.shown.header(width));
-            let text = header.unwrap_or_default() + &self.shown.line(&row, width);
+            let table = self.shown.table(&[&row]);
+            let header = is_header_due(self.printed).then(|| table.header(width));
+            let text = header.unwrap_or_default() + &table.body(width);
             self.reader_is_gone = !show_to_reader(&text)?;
             self.printed = self.printed.wrapping_add(1);
         }

@@ -3,7 +3,6 @@
 use super::totals::{Outcome, name};
 use crate::cli::ListenArgs;
 use crate::commands::check::finding_text;
-use crate::commands::width;
 use crate::data::listened::Source;
 use crate::host::facts::RcvbufLimit;
 use crate::host::program::diagnosis::findings_with;
@@ -13,7 +12,6 @@ use crate::listen::row::{time_of_day, utc};
 use crate::results::export::table::number;
 use crate::sys::clock_watch::ClockSet;
 use crate::sys::files::Root;
-use crate::term::table::Columns;
 use crate::text::digits::counted;
 use crate::text::duration;
 
@@ -41,13 +39,9 @@ pub(super) fn lines(outcome: &Outcome, args: &ListenArgs) -> Lines {
         lines.extend(outcome.lost_before_socket());
         lines
     });
-    let sources = &outcome.end.listened.sources;
-    let more = if sources.others() > 0 {
-        "more than "
-    } else {
-        ""
-    };
-    let from = format!(" from {more}{}", counted(sources.known().len(), "source"));
+    let all = &outcome.end.listened.sources;
+    let more = if all.others() > 0 { "more than " } else { "" };
+    let from = format!(" from {more}{}", counted(all.known().len(), "source"));
     named([
         (
             "came",
@@ -67,6 +61,7 @@ pub(super) fn lines(outcome: &Outcome, args: &ListenArgs) -> Lines {
         ("drops", drops(outcome)),
         ("buffer", buffer(outcome)),
         ("CPU", vec![cpu(outcome)]),
+        ("sources", sources(outcome)),
     ])
 }
 
@@ -283,38 +278,30 @@ fn rounded_up(number: u64) -> u64 {
     number.div_ceil(step) * step
 }
 
-/// Returns the table of sources, those with the most datagrams first.
-pub(super) fn sources(outcome: &Outcome) -> String {
+/// Returns the sources, those with the most datagrams first.
+fn sources(outcome: &Outcome) -> Vec<String> {
     let sources = &outcome.end.listened.sources;
-    if sources.known().is_empty() {
-        return String::new();
-    }
-    let mut shown: Vec<&Source> = sources.known().iter().collect();
-    shown.sort_by_key(|source| std::cmp::Reverse(source.datagrams));
-    let more = shown.len().saturating_sub(SHOWN_SOURCES);
-    shown.truncate(SHOWN_SOURCES);
-    let lost = |it: &Source| match it.series() {
-        None => String::new(),
-        Some(Ok(series)) => series.counts.missing.to_string(),
-        Some(Err(_)) => "?".to_owned(),
+    let mut known: Vec<&Source> = sources.known().iter().collect();
+    known.sort_by_key(|source| std::cmp::Reverse(source.datagrams));
+    let line = |source: &&Source| {
+        let (name, came) = (
+            name(source, sources.known()),
+            counted(source.datagrams, "datagram"),
+        );
+        let gap_ms = source.longest_gap.map(|gap| gap.ns as f64 / 1e6);
+        let gap = gap_ms.map(|ms| format!(", longest gap {} ms", number(Some(ms), 3)));
+        format!(
+            "{name}  {came} of {} B{}",
+            source.bytes,
+            gap.unwrap_or_default()
+        )
     };
-    let columns = Columns::<&Source>::default()
-        .word("source", |it| name(it, sources.known()))
-        .number("datagrams", |it| it.datagrams.to_string())
-        .number("bytes", |it| it.bytes.to_string())
-        .number("max gap ms", |it| {
-            number(it.longest_gap.map(|gap| gap.ns as f64 / 1e6), 3)
-        })
-        .number("lost", |it| lost(it));
-    let mut table = columns.known_of(&shown).table(&shown);
-    if more > 0 {
-        table.text(format!("and {more} others"));
-    }
-    if sources.others() > 0 {
-        let of_others = counted(sources.others(), "datagram");
-        table.text(format!("and {of_others} of others, not looked at further"));
-    }
-    format!("\n{}", table.draw(width().into()))
+    let mut lines: Vec<String> = known.iter().take(SHOWN_SOURCES).map(line).collect();
+    let more = known.len() - lines.len();
+    lines.extend((more > 0).then(|| format!("and {more} others")));
+    let of_others = counted(sources.others(), "datagram");
+    let others = (sources.others() > 0).then(|| format!("and {of_others} of others"));
+    lines.into_iter().chain(others).collect()
 }
 
 /// Returns what was found, with its fixes.
