@@ -111,7 +111,7 @@ pub enum Entry {
 }
 
 /// A remark and its time.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     /// Time by this host's clock, as in RFC 3339.
     pub at: String,

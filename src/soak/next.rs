@@ -87,6 +87,11 @@ impl Event {
         }
     }
 
+    /// Returns whether the log ends in it.
+    pub(super) fn is_open(&self) -> bool {
+        self.notes.contains(&Remark::NotOver)
+    }
+
     pub(super) fn was_set_down(&self) -> bool {
         let mut notes = self.notes.iter();
         notes.any(|note| matches!(note, Remark::SetDown { .. }))
@@ -106,8 +111,8 @@ impl Event {
 
     /// Returns the places of the event, each with the command to type next, and the probes lost there, at most. Faults
     /// that follow each other at once are one event: beside an end or a link that failed, what the counters tell of is
-    /// another. `is_open`: the log ends in it, and mostly nobody has read any counter for it.
-    pub(super) fn steps(&self, header: &Header, is_open: bool) -> Vec<(String, u64)> {
+    /// another. If the log ends in it, mostly nobody has read any counter for it.
+    pub(super) fn steps(&self, header: &Header) -> Vec<(String, u64)> {
         let host = header.far_end();
         let here = self.counted_place(true).map(|(counted, by)| {
             let next = counted.next_at(&header.interface);
@@ -122,7 +127,7 @@ impl Event {
             *by = self.lost.min(*by);
         }
         let has_failed = matches!(self.place, Place::FarEnd | Place::Link) && !self.is_full;
-        if has_failed || steps.is_empty() && !(is_open && self.place == Place::Path) {
+        if has_failed || steps.is_empty() && !(self.is_open() && self.place == Place::Path) {
             let own = format!("{}: {}", self.place_text(host), self.own_step(header));
             steps.insert(0, (own, self.lost));
         }
@@ -233,7 +238,7 @@ mod tests {
             event[key] = value.clone();
         }
         let event: Event = serde_json::from_value(event).expect("an event");
-        event.steps(&serde_json::from_value(header).expect("a header"), false)
+        event.steps(&serde_json::from_value(header).expect("a header"))
     }
 
     fn counted(counter: &serde_json::Value, by: u64) -> serde_json::Value {

@@ -1,80 +1,65 @@
 //! One-way delays, while both hosts' clocks have a bound. Without one there is no delay, only a difference of clocks.
 
-use super::minute::OneWayDelays;
+use super::minute::Minute;
 use super::time_text;
 use crate::data::Histogram;
 use crate::stats::whole;
 
-/// One-way delays of the minutes in which the clocks were good enough.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OneWaySummary {
-    minutes: u64,
-    used: u64,
-    /// Largest sum of both bounds, of the used minutes.
-    bound_us: u64,
-    forward: Histogram,
-    back: Histogram,
-    /// Largest time by which a probe arrived before it was sent, beyond both bounds.
-    impossible_ns: u64,
-    /// Why the last minute that was not used is not.
-    why_not: Option<String>,
-}
-
-impl OneWaySummary {
-    /// Adds a minute with this median of the round trips.
-    pub(super) fn take(&mut self, minute: &OneWayDelays, rtt_ns: u64) {
-        self.minutes += 1;
-        let whose = match (minute.here_us, minute.there_us) {
+/// Returns the delays of the minutes in which the clocks were good enough, with their bound, or why there are none.
+pub(super) fn one_way<'a>(minutes: impl Iterator<Item = &'a Minute>) -> String {
+    let (mut minutes_seen, mut used, mut most_bound_ns) = (0, 0, 0);
+    let (mut forward, mut back) = (Histogram::default(), Histogram::default());
+    let mut why_not = "the log ends before a minute of it was over".to_owned();
+    for minute in minutes {
+        let (Some(delays), Some(rtt)) = (&minute.one_way, minute.rtt.quantile(0.5)) else {
+            continue;
+        };
+        minutes_seen += 1;
+        let whose = match (delays.here_us, delays.there_us) {
             (0, 0) => "either clock",
             (0, _) => "this host's clock",
             (_, 0) => "the other host's clock",
             _ => "",
         };
         if !whose.is_empty() {
-            self.why_not = Some(format!("no daemon bounds the error of {whose}"));
-            return;
+            why_not = format!("no daemon bounds the error of {whose}");
+            continue;
         }
-        let bound_us = u64::from(minute.here_us) + u64::from(minute.there_us);
-        let before_ns = minute.least_ns.min(0).unsigned_abs();
-        let impossible_ns = before_ns.saturating_sub(1000 * bound_us);
-        self.impossible_ns = self.impossible_ns.max(impossible_ns);
-        if 1000 * bound_us > rtt_ns / 2 {
-            let [bound, half] = [1000 * bound_us, rtt_ns / 2].map(time_text);
-            self.why_not = Some(format!(
-                "the bounds of both clocks, +-{bound}, are wider than half a round trip, {half}"
-            ));
-            return;
-        }
-        self.used += 1;
-        self.bound_us = self.bound_us.max(bound_us);
-        self.forward.add(&minute.forward);
-        self.back.add(&minute.back);
-    }
-
-    /// Returns the delays with their bound, or why there are none.
-    pub(super) fn line(&self) -> String {
-        if self.impossible_ns > 0 {
-            let by = time_text(self.impossible_ns);
+        let bound_ns = 1000 * (u64::from(delays.here_us) + u64::from(delays.there_us));
+        let before_ns = delays.least_ns.min(0).unsigned_abs();
+        if before_ns > bound_ns {
+            let by = time_text(before_ns - bound_ns);
             return format!(
                 "unknown: a clock is wrong by {by} more than its daemon says, as a probe came before it was sent"
             );
         }
-        if self.used == 0 {
-            let too_early = "the log ends before a minute of it was over";
-            return format!("unknown: {}", self.why_not.as_deref().unwrap_or(too_early));
+        let half_ns = whole(rtt) / 2;
+        if bound_ns > half_ns {
+            let [bound, half] = [bound_ns, half_ns].map(time_text);
+            why_not = format!(
+                "the bounds of both clocks, +-{bound}, are wider than half a round trip, {half}"
+            );
+            continue;
         }
-        let part = if self.used < self.minutes {
-            format!(", in {} of {} minutes", self.used, self.minutes)
-        } else {
-            String::new()
-        };
-        format!(
-            "forward {}; back {}; each +-{}, the bounds of both clocks{part}",
-            quantiles(&self.forward),
-            quantiles(&self.back),
-            time_text(1000 * self.bound_us)
-        )
+        used += 1;
+        most_bound_ns = most_bound_ns.max(bound_ns);
+        forward.add(&delays.forward);
+        back.add(&delays.back);
     }
+    if used == 0 {
+        return format!("unknown: {why_not}");
+    }
+    let part = if used < minutes_seen {
+        format!(", in {used} of {minutes_seen} minutes")
+    } else {
+        String::new()
+    };
+    format!(
+        "forward {}; back {}; each +-{}, the bounds of both clocks{part}",
+        quantiles(&forward),
+        quantiles(&back),
+        time_text(most_bound_ns)
+    )
 }
 
 /// Returns the median and the 99th percentile in words.
@@ -91,7 +76,7 @@ mod tests {
     use crate::workload::probe::{EchoState, Fate, OneWay, Outcome, Return};
 
     /// Returns a minute of probes of a round trip of 200 us, with clocks that differ.
-    fn minute(here_us: u32, there_us: u32, ahead_ns: i64) -> OneWayDelays {
+    fn minute(here_us: u32, there_us: u32, ahead_ns: i64) -> Minute {
         let mut minutes = Minutes::new(1e6, true);
         for n in 0..100 {
             let one_way = OneWay {
@@ -111,16 +96,11 @@ mod tests {
             let fate = Fate::Returned(found);
             minutes.take(&Outcome { at_ns: 0, fate }, here_us);
         }
-        let minute = minutes.finish().expect("probes");
-        minute.one_way.expect("two hosts")
+        minutes.finish().expect("probes")
     }
 
-    fn line(minutes: &[OneWayDelays]) -> String {
-        let mut summary = OneWaySummary::default();
-        for minute in minutes {
-            summary.take(minute, 200_000);
-        }
-        summary.line()
+    fn line(minutes: &[Minute]) -> String {
+        one_way(minutes.iter())
     }
 
     #[test]

@@ -42,7 +42,8 @@ const LONG_NS: u64 = 2_000_000_000;
 pub(super) struct Course {
     header: Header,
     journal: Journal<LogWriter>,
-    pub(super) summary: Summary,
+    /// Lines of the log so far: a few kilobytes a minute.
+    entries: Vec<Entry>,
     quota: Quota,
     quiet: bool,
     bar: ProgressBar,
@@ -64,6 +65,7 @@ pub(super) struct Course {
     answered_ns: u64,
     is_announced: bool,
     probes: u64,
+    events: u64,
     lost: u64,
 }
 
@@ -87,7 +89,7 @@ impl Course {
         let has_two_hosts = header.to.is_some();
         Self {
             journal,
-            summary: past.map_or_else(|| Summary::new(header.clone()), SoakLog::summary),
+            entries: past.map_or_else(Vec::new, |log| log.lines.clone()),
             quota: Quota::default(),
             quiet,
             bar,
@@ -103,8 +105,17 @@ impl Course {
             answered_ns: 0,
             is_announced: false,
             probes: 0,
+            events: 0,
             lost: 0,
             header,
+        }
+    }
+
+    /// Returns the summary.
+    pub(super) fn summary(&self) -> Summary<'_> {
+        Summary {
+            header: &self.header,
+            entries: &self.entries,
         }
     }
 
@@ -228,7 +239,7 @@ impl Course {
                 time_text(self.base_ns + self.elapsed_ns()),
                 humantime::format_duration(self.header.length),
                 self.probes,
-                self.summary.events(),
+                self.events,
                 self.lost
             ));
         }
@@ -287,6 +298,7 @@ impl Course {
 
     /// Shows and writes an event, unless there were very many in this hour. `is_over`: it is not cut off by the end.
     fn take_event(&mut self, event: Event, is_over: bool) {
+        self.events += 1;
         self.lost += event.lost;
         let event = self.explained(event, is_over);
         if self.quota.admits(event.start_ns, event.silent_ns) {
@@ -303,15 +315,15 @@ impl Course {
         // First the time that the event is in, lest a log that ends between them have less time than silence.
         let mut probes = self.minutes.so_far();
         probes.start_ns += self.base_ns;
-        self.write(&Entry::SoFar(probes));
-        self.write(&event);
+        self.write(Entry::SoFar(probes));
+        self.write(event);
         self.journal.sync();
     }
 
     fn take_minute(&mut self, mut minute: Minute) {
         minute.probes.start_ns += self.base_ns;
         self.quota.add_to(&mut minute);
-        self.write(&Entry::Minute(minute.into()));
+        self.write(Entry::Minute(minute.into()));
         if let Some(open) = self.finder.open().filter(|_| self.is_announced) {
             self.write_open(open);
         }
@@ -334,21 +346,20 @@ impl Course {
         }
         let ended = self.journal.end();
         self.tell_of_journal();
-        self.summary.settle();
         ended
     }
 
     /// Writes a line of the log. The summary has it also without a log.
-    fn write(&mut self, entry: &Entry) {
-        self.summary.take(entry);
-        self.journal
-            .append(serde_json::to_vec(entry).unwrap_or_default());
+    fn write(&mut self, entry: Entry) {
+        let line = serde_json::to_vec(&entry);
+        self.journal.append(line.unwrap_or_default());
+        self.entries.push(entry);
     }
 
     /// Writes the line of the log for a remark of this moment.
     fn write_remark(&mut self, what: Remark) {
         let elapsed_ns = self.elapsed_ns();
-        self.write(&Entry::Remark(Note {
+        self.write(Entry::Remark(Note {
             at: self.time_at(elapsed_ns),
             start_ns: self.base_ns + elapsed_ns,
             what,

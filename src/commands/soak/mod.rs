@@ -144,7 +144,7 @@ fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<
         say(&format!("log: {}", path.display()));
     }
     let ran = course.run(far_end, target, &root, interrupt);
-    let text = course.summary.text(super::width());
+    let text = course.summary().text(super::width());
     let shown = if args.quiet { Ok(()) } else { show(&text) };
     ran.and(shown)?;
     if interrupt.signal().is_some() {

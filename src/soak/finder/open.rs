@@ -29,7 +29,7 @@ pub(super) struct Run {
 }
 
 /// An event that may still grow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Open {
     pub(super) event: Event,
     pub(super) end_ns: u64,
@@ -58,14 +58,9 @@ impl Open {
         Self {
             event,
             end_ns: start_ns,
-            run: None,
             is_unsent: true,
             before,
-            after: None,
-            held_most_us: 0,
-            late_held_us: 0,
-            is_own_drop: false,
-            is_unreachable: false,
+            ..Self::default()
         }
     }
 

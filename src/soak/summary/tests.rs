@@ -17,13 +17,9 @@ fn header() -> Header {
 }
 
 fn text(entries: Value) -> String {
-    let mut summary = Summary::new(header());
     let entries: Vec<Entry> = serde_json::from_value(entries).expect("entries");
-    for entry in &entries {
-        summary.take(entry);
-    }
-    summary.settle();
-    summary.text(200)
+    let (header, entries) = (&header(), &*entries);
+    Summary { header, entries }.text(200)
 }
 
 #[test]
@@ -31,7 +27,8 @@ fn a_silence_that_was_not_over_when_the_soak_was_killed_counts_as_at_least_as_lo
     let so_far = json!({"start_ns": 0, "length_ns": 20_000_000_000_u64, "due": 2000, "sent": 2000, "returned": 1500,
         "refused": 0, "unsent": 0});
     let over = json!({"event": event(1_000_000_000, 3_000_000_000, Some(50))});
-    let open = json!({"open": event(15_000_000_000, 2_030_000_000, None)});
+    let mut open = json!({"open": event(15_000_000_000, 2_030_000_000, None)});
+    open["open"]["notes"] = json!(["not-over"]);
     let mut entries = vec![over, open, json!({"so_far": so_far})];
     let killed = text(json!(entries));
     for expected in [
