@@ -131,6 +131,11 @@ pub fn utc(ns: u64) -> String {
     humantime::format_rfc3339_millis(time).to_string()
 }
 
+/// Formats a time since 1970 as the time of day: `12:34:56.789 UTC`.
+pub fn utc_time(ns: u64) -> String {
+    format!("{} UTC", time_of_day(&utc(ns)))
+}
+
 /// Returns the time of day, `12:34:56.789`, of a time in RFC 3339.
 pub fn time_of_day(utc: &str) -> &str {
     utc.get(11..23).unwrap_or(utc)

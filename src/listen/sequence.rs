@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::row::{time_of_day, utc};
+use super::row::{utc, utc_time};
 use crate::data::sequence::{Doubt, Series};
 use crate::text::digits::counted;
 
@@ -151,9 +151,9 @@ impl SourceNumbers {
         if let Some(first_ns) = series.first_restart_ns.filter(|_| began_again > 0) {
             let first = if began_again > 1 { ", first" } else { "," };
             lines.push(format!(
-                "the numbers began again in {}{first} at {} UTC: what was lost there cannot be known",
+                "the numbers began again in {}{first} at {}: what was lost there cannot be known",
                 counted(began_again, "place"),
-                time_of_day(&utc(first_ns))
+                utc_time(first_ns)
             ));
         }
         if let Some(jump) = series.first_jump {
@@ -162,11 +162,11 @@ impl SourceNumbers {
                 jumps => format!("; {jumps} such jumps"),
             };
             lines.push(format!(
-                "the numbers jumped over {} in {:.1} ms at {} UTC (at its pace, at most {} were sent then): its counter \
+                "the numbers jumped over {} in {:.1} ms at {} (at its pace, at most {} were sent then): its counter \
                  began again, or losses there cannot be known{more}",
                 jump.numbers.saturating_sub(1),
                 jump.ns as f64 / 1e6,
-                time_of_day(&utc(jump.at_ns)),
+                utc_time(jump.at_ns),
                 jump.possible
             ));
         }

@@ -18,8 +18,9 @@ pub(super) fn summary(outcome: &Outcome, lines: &Lines) -> Value {
     let each = sizes.by_count().into_iter();
     let each = each.map(|(bytes, datagrams)| json!({"bytes": bytes, "datagrams": datagrams}));
     let silent = outcome.silent_sources().into_iter();
-    let silent =
-        silent.map(|(source, since, ms)| json!({"source": source, "since": since, "ms": ms}));
+    let silent = silent.map(
+        |(source, since, ns)| json!({"source": source, "since": utc(since), "ms": ns as f64 / 1e6}),
+    );
     let us = |share| totals.gaps.quantile(share).map(|ns| ns / 1e3);
     let clock_set = |set: &ClockSet| json!({"at": utc(set.at_ns), "ms": set.by_ns as f64 / 1e6});
     json!({

@@ -8,19 +8,17 @@ use crate::host::facts::RcvbufLimit;
 use crate::host::program::diagnosis::findings_with;
 use crate::host::program::losses;
 use crate::listen::log::{Lines, Silence, came};
-use crate::listen::row::{time_of_day, utc};
+use crate::listen::row::utc_time;
 use crate::results::export::table::number;
 use crate::sys::clock_watch::ClockSet;
 use crate::sys::files::Root;
 use crate::text::digits::counted;
 use crate::text::duration;
 
-/// Silences, silent sources and settings of the clock whose moments are shown.
-const SHOWN: usize = 10;
+/// Silences, sources and settings of the clock that are shown.
+const SHOWN: usize = 20;
 /// Sizes that are shown.
 const SHOWN_SIZES: usize = 4;
-/// Sources that are shown.
-const SHOWN_SOURCES: usize = 20;
 
 /// Returns the lines of the summary.
 pub(super) fn lines(outcome: &Outcome, args: &ListenArgs) -> Lines {
@@ -95,14 +93,11 @@ fn where_to_look(args: &ListenArgs) -> Vec<String> {
 
 fn sizes(outcome: &Outcome) -> String {
     let sizes = &outcome.end.listened.sizes;
-    let mut shown = sizes.by_count();
-    shown.truncate(SHOWN_SIZES);
-    let of_shown: u64 = shown.iter().map(|(_, count)| count).sum();
-    let each = shown
-        .iter()
-        .map(|(bytes, count)| format!("{bytes} B: {count}"));
-    let mut each: Vec<String> = each.collect();
-    let others = outcome.totals.datagrams.saturating_sub(of_shown);
+    let (mut each, mut others) = (Vec::new(), outcome.totals.datagrams);
+    for (bytes, count) in sizes.by_count().into_iter().take(SHOWN_SIZES) {
+        each.push(format!("{bytes} B: {count}"));
+        others -= count.min(others);
+    }
     if let (1.., Some((least, most))) = (others, sizes.range()) {
         each.push(format!("others: {others}, all from {least} to {most} B"));
     }
@@ -111,30 +106,35 @@ fn sizes(outcome: &Outcome) -> String {
 
 fn gaps(outcome: &Outcome) -> Vec<String> {
     let totals = &outcome.totals;
-    let us = |share| {
-        totals
-            .gaps
-            .quantile(share)
-            .map(|ns| number(Some(ns / 1e3), 1))
-    };
-    let (Some(p50), Some(p99), Some(longest)) = (us(0.5), us(0.99), totals.longest_gap) else {
+    let quantile = |share| Some(number(Some(totals.gaps.quantile(share)? / 1e3), 1));
+    let (Some(p50), Some(p99), Some(longest)) = (quantile(0.5), quantile(0.99), totals.longest_gap)
+    else {
         return vec!["unknown: fewer than two datagrams".to_owned()];
     };
     let stamps = match totals.unstamped {
         0 => "kernel stamps".to_owned(),
         some => format!("{some} without a stamp of the kernel: by the time of reading"),
     };
-    let mut lines = vec![format!(
-        "p50 {p50} us, p99 {p99} us, longest {} ms from {} UTC on ({stamps})",
-        number(Some(longest.ns as f64 / 1e6), 3),
-        time_of_day(&utc(longest.began_ns))
-    )];
+    let (ms, from) = (milliseconds(longest.ns), utc_time(longest.began_ns));
     let (count, first) = &outcome.end.clock_sets;
-    let at = |set: &ClockSet| format!("{}, at {} UTC", set.text(), time_of_day(&utc(set.at_ns)));
-    lines.extend(first.iter().take(SHOWN).map(at));
-    let more = count.saturating_sub(SHOWN as u64);
-    lines.extend((more > 0).then(|| format!("and {more} times more")));
+    let set = |set: &ClockSet| format!("{}, at {}", set.text(), utc_time(set.at_ns));
+    let mut lines = vec![format!(
+        "p50 {p50} us, p99 {p99} us, longest {ms} from {from} on ({stamps})"
+    )];
+    lines.extend(capped(first.iter().map(set), *count));
     lines
+}
+
+/// Returns the first lines, and how many more there are.
+fn capped(lines: impl Iterator<Item = String>, all: u64) -> Vec<String> {
+    let mut lines: Vec<String> = lines.take(SHOWN).collect();
+    let more = all.saturating_sub(lines.len() as u64);
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    lines
+}
+
+fn milliseconds(ns: u64) -> String {
+    format!("{} ms", number(Some(ns as f64 / 1e6), 3))
 }
 
 fn silences(outcome: &Outcome, args: &ListenArgs) -> Vec<String> {
@@ -143,23 +143,19 @@ fn silences(outcome: &Outcome, args: &ListenArgs) -> Vec<String> {
     };
     let silences = &outcome.end.listened.silences;
     let longest = silences.longest(SHOWN);
-    let at = if silences.count() > longest.len() as u64 {
-        ", the longest of them at"
-    } else {
+    let are_all = silences.count() == longest.len() as u64;
+    let at = if are_all {
         ""
+    } else {
+        ", the longest of them at"
     };
-    let count = silences.count();
-    let mut lines = vec![format!(
-        "{count} of {} or longer{at}",
-        duration::text(shortest)
-    )];
-    lines.extend(longest.into_iter().map(|gap| Silence::from(gap).text()));
+    let shortest_text = duration::text(shortest);
+    let first = format!("{} of {shortest_text} or longer{at}", silences.count());
     let quiet_ns = outcome.quiet_end_ns();
-    if let Some(ns) = quiet_ns.filter(|ns| u128::from(*ns) >= shortest.as_nanos()) {
-        let ms = number(Some(ns as f64 / 1e6), 3);
-        lines.push(format!("and the last {ms} ms before the end"));
-    }
-    lines
+    let quiet_ns = quiet_ns.filter(|ns| u128::from(*ns) >= shortest.as_nanos());
+    let quiet = quiet_ns.map(|ns| format!("and the last {} before the end", milliseconds(ns)));
+    let longest = longest.into_iter().map(|gap| Silence::from(gap).text());
+    std::iter::once(first).chain(longest).chain(quiet).collect()
 }
 
 fn bursts(outcome: &Outcome) -> Option<String> {
@@ -176,34 +172,32 @@ fn bursts(outcome: &Outcome) -> Option<String> {
 /// Returns the sources that sent nothing any more at the end.
 fn silent(outcome: &Outcome) -> Vec<String> {
     let all = outcome.silent_sources();
-    let text = |(source, since, ms): &(String, String, f64)| {
+    let texts = all.iter().map(|(source, last_ns, ns)| {
+        let seconds = *ns as f64 / 1e9;
         format!(
-            "{source} since {} UTC, {:.1} s before the end",
-            time_of_day(since),
-            ms / 1e3
+            "{source} since {}, {seconds:.1} s before the end",
+            utc_time(*last_ns)
         )
-    };
-    let mut lines: Vec<String> = all.iter().take(SHOWN).map(text).collect();
-    let more = all.len() - lines.len();
-    lines.extend((more > 0).then(|| format!("and {}", counted(more, "more source"))));
-    lines
+    });
+    capped(texts, all.len() as u64)
 }
 
 /// Returns the drops by place.
 fn drops(outcome: &Outcome) -> Vec<String> {
     let seen = &outcome.totals.seen;
-    let interfaces = seen.interface_drops.iter();
-    let interfaces: Vec<String> = interfaces
-        .map(|(name, lost)| format!("{name} {lost}"))
-        .collect();
-    let interfaces = match interfaces.len() {
-        0 => "none".to_owned(),
-        _ => interfaces.join(", "),
-    };
-    let mut lines = vec![format!(
-        "socket {}; for any program: backlog {}, IP and UDP {}, interfaces {interfaces}",
+    let mut first = format!(
+        "socket {}; for any program: backlog {}, IP and UDP {}, interfaces",
         outcome.totals.socket_drops, seen.backlog_drops, seen.protocol_drops
-    )];
+    );
+    for (name, lost) in &seen.interface_drops {
+        first += &format!(" {name} {lost},");
+    }
+    let none = if seen.interface_drops.is_empty() {
+        " none"
+    } else {
+        ""
+    };
+    let mut lines = vec![first.trim_end_matches(',').to_owned() + none];
     let links = outcome.links(seen).into_iter();
     lines.extend(links.map(|(what, next)| format!("{what}: {next}")));
     let causes = outcome.causes();
@@ -283,25 +277,25 @@ fn sources(outcome: &Outcome) -> Vec<String> {
     let sources = &outcome.end.listened.sources;
     let mut known: Vec<&Source> = sources.known().iter().collect();
     known.sort_by_key(|source| std::cmp::Reverse(source.datagrams));
-    let line = |source: &&Source| {
+    let texts = known.iter().map(|source| {
         let (name, came) = (
             name(source, sources.known()),
             counted(source.datagrams, "datagram"),
         );
-        let gap_ms = source.longest_gap.map(|gap| gap.ns as f64 / 1e6);
-        let gap = gap_ms.map(|ms| format!(", longest gap {} ms", number(Some(ms), 3)));
+        let gap = source.longest_gap.map(|gap| milliseconds(gap.ns));
+        let gap = gap.map(|ms| format!(", longest gap {ms}"));
         format!(
             "{name}  {came} of {} B{}",
             source.bytes,
             gap.unwrap_or_default()
         )
-    };
-    let mut lines: Vec<String> = known.iter().take(SHOWN_SOURCES).map(line).collect();
-    let more = known.len() - lines.len();
-    lines.extend((more > 0).then(|| format!("and {more} others")));
-    let of_others = counted(sources.others(), "datagram");
-    let others = (sources.others() > 0).then(|| format!("and {of_others} of others"));
-    lines.into_iter().chain(others).collect()
+    });
+    let mut lines = capped(texts, known.len() as u64);
+    if sources.others() > 0 {
+        let others = counted(sources.others(), "datagram");
+        lines.push(format!("and {others} of others"));
+    }
+    lines
 }
 
 /// Returns what was found, with its fixes.

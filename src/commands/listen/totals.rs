@@ -7,7 +7,6 @@ use crate::data::Histogram;
 use crate::data::listened::{Gap, ListenWindow, Source};
 use crate::host::program::Interval;
 use crate::host::program::losses::{self, Cause, elsewhere, not_looked_at};
-use crate::listen::row::utc;
 use crate::listen::sequence::{Sequence, SourceNumbers, before_socket};
 use crate::sys::nic::{self, with_those_below};
 use crate::sys::{drops, interface_addresses};
@@ -119,13 +118,13 @@ impl Outcome {
         })
     }
 
-    /// Returns the sources that sent nothing any more at the end: name, UTC of the last datagram, and milliseconds from
-    /// then on.
-    pub(super) fn silent_sources(&self) -> Vec<(String, String, f64)> {
+    /// Returns the sources that sent nothing any more at the end: name, time of the last datagram since 1970, and
+    /// from then to the end, in nanoseconds.
+    pub(super) fn silent_sources(&self) -> Vec<(String, u64, u64)> {
         let all = self.end.listened.sources.known();
         let silent = all.iter().filter_map(|source| {
             let (last_ns, ns) = source.silent_since(self.end.ended_ns)?;
-            Some((name(source, all), utc(last_ns), ns as f64 / 1e6))
+            Some((name(source, all), last_ns, ns))
         });
         silent.collect()
     }
