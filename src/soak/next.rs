@@ -113,20 +113,25 @@ impl Event {
     /// that follow each other at once are one event: beside an end or a link that failed, what the counters tell of is
     /// another. If the log ends in it, mostly nobody has read any counter for it.
     pub(super) fn steps(&self, header: &Header) -> Vec<(String, u64)> {
+        let (here, there) = (self.counted_place(true), self.counted_place(false));
         let host = header.far_end();
-        let here = self.counted_place(true).map(|(counted, by)| {
-            let next = counted.next_at(&header.interface);
-            (format!("here, {}: {next}", counted.what), by)
-        });
-        let there = self.counted_place(false).map(|(counted, by)| {
-            let next = counted.next_at("NIC");
-            (format!("at {host}, {}: there, {next}", counted.what), by)
-        });
-        let mut steps: Vec<(String, u64)> = here.into_iter().chain(there).collect();
-        for (_, by) in &mut steps {
-            *by = self.lost.min(*by);
-        }
-        let has_failed = matches!(self.place, Place::FarEnd | Place::Link) && !self.is_full;
+        let at_here = |(place, by): (&LossPlace, u64)| {
+            let next = place.next_at(&header.interface);
+            (format!("here, {}: {next}", place.what), by)
+        };
+        let at_there = |(place, by): (&LossPlace, u64)| {
+            let next = place.next_at("NIC");
+            (format!("at {host}, {}: there, {next}", place.what), by)
+        };
+        let counted = here.map(at_here).into_iter().chain(there.map(at_there));
+        let counted = counted.map(|(step, by)| (step, self.lost.min(by)));
+        let mut steps: Vec<(String, u64)> = counted.collect();
+        let has_failed = match self.place {
+            // What its socket dropped for another reason than a full buffer is no matter of its program.
+            Place::FarEnd => !there.is_some_and(|(place, _)| place.layer == Layer::Socket),
+            Place::Link => true,
+            _ => false,
+        };
         if has_failed || steps.is_empty() && !(self.is_open() && self.place == Place::Path) {
             let own = format!("{}: {}", self.place_text(host), self.own_step(header));
             steps.insert(0, (own, self.lost));
