@@ -23,7 +23,7 @@ use crate::VERSION;
 use crate::cli::{ListenArgs, ListenShape};
 use crate::data::listened::ListenWindow;
 use crate::error::UsageError;
-use crate::host::program::{Interval, Observer, Program, Target};
+use crate::host::program::{Observer, Program, Target};
 use crate::listen::log;
 use crate::listen::row::{Row, Shown};
 use crate::results::export::to_stdout;
@@ -192,7 +192,10 @@ impl Lines {
             printed?;
             end.context("cannot receive")
         })?;
-        self.add_last(end.last_window.clone(), options.window)?;
+        // One that had hardly begun has no line.
+        let last = &end.last_window;
+        let is_long = Duration::from_nanos(last.length_ns) >= options.window / 2;
+        self.add(last, is_long || last.datagrams > 0)?;
         Ok(end)
     }
 
@@ -205,7 +208,7 @@ impl Lines {
         while !self.reader_is_gone {
             match windows.recv_timeout(BETWEEN_LOOKS) {
                 Ok(window) => {
-                    let window = self.add(window)?;
+                    self.add(&window, true)?;
                     // The thread may have ended meanwhile.
                     let _ = spares.send(window);
                 }
@@ -220,11 +223,17 @@ impl Lines {
         Ok(())
     }
 
-    /// Adds a window, prints its line and returns it.
-    fn add(&mut self, window: ListenWindow) -> anyhow::Result<ListenWindow> {
-        let seen = self.seen_in(&window);
-        self.totals.add(&window, &seen);
-        let row = Row::new(&window, &seen);
+    /// Adds a window, with what the kernel counted meanwhile, and writes and prints its line. The drops of the socket are
+    /// those of the window, which are exact.
+    fn add(&mut self, window: &ListenWindow, has_line: bool) -> anyhow::Result<()> {
+        self.observer.look();
+        let mut seen = self.observer.finish();
+        seen.socket_drops = window.socket_drops;
+        self.totals.add(window, &seen);
+        if !has_line {
+            return Ok(());
+        }
+        let row = Row::new(window, &seen);
         self.output.window(&row, &window.first_silences);
         if self.prints && !self.reader_is_gone {
             let width = width().into();
@@ -234,25 +243,6 @@ impl Lines {
             self.reader_is_gone = !show_to_reader(&text)?;
             self.printed = self.printed.wrapping_add(1);
         }
-        Ok(window)
-    }
-
-    /// Adds the window in which the run ended. One that had hardly begun has no line.
-    fn add_last(&mut self, window: ListenWindow, whole: Duration) -> anyhow::Result<()> {
-        let length = Duration::from_nanos(window.length_ns);
-        if window.datagrams == 0 && length < whole / 2 {
-            let seen = self.seen_in(&window);
-            self.totals.add(&window, &seen);
-            return Ok(());
-        }
-        self.add(window).map(drop)
-    }
-
-    /// Returns what the kernel counted up to now. The drops of the socket are those of the window, which are exact.
-    fn seen_in(&mut self, window: &ListenWindow) -> Interval {
-        self.observer.look();
-        let mut seen = self.observer.finish();
-        seen.socket_drops = window.socket_drops;
-        seen
+        Ok(())
     }
 }

@@ -203,13 +203,8 @@ impl Course {
         let Some(set) = self.clock.look() else {
             return;
         };
-        let by = Duration::from_nanos(set.by_ns.unsigned_abs());
-        let (start, _) = self.started;
-        let moved = match set.by_ns {
-            0.. => start.checked_add(by),
-            _ => start.checked_sub(by),
-        };
-        self.started.0 = moved.unwrap_or(start);
+        let (now, elapsed) = (SystemTime::now(), self.started.1.elapsed());
+        self.started.0 = now.checked_sub(elapsed).unwrap_or(now);
         let now_ns = self.elapsed_ns();
         let remark = Remark::ClockSet { set };
         self.notes.add(now_ns, remark.clone());
