@@ -157,14 +157,13 @@ impl ListenLog {
         let on = &self.header.listens_on;
         let written = self.ended().and_then(|ended| ended.get("lines"));
         let written = written.and_then(|lines| Lines::deserialize(lines).ok());
-        let (on, lines) = match written {
-            Some(lines) => (format!("on {on}"), lines),
-            None => {
-                let cut_off = format!("on {on}; the log ends before its end");
-                (cut_off, self.lines_of_windows())
-            }
+        let cut_off = if written.is_some() {
+            ""
+        } else {
+            "; the log ends before its end"
         };
-        let listened = ("listened".to_owned(), on);
+        let listened = ("listened".to_owned(), format!("on {on}{cut_off}"));
+        let lines = written.unwrap_or_else(|| self.lines_of_windows());
         std::iter::once(listened).chain(lines).collect()
     }
 

@@ -39,11 +39,10 @@ impl Event {
             parts.push(format!("round trip {rtt} instead of {usual}"));
         }
         parts.push(self.place_text(host));
-        let mut line = format!("{:<8}{}", self.kind.word(), parts.join(", "));
-        for note in &self.notes {
-            line += &format!("; {note}");
-        }
-        line
+        let notes = self.notes.iter().map(Remark::to_string);
+        let parts = std::iter::once(parts.join(", ")).chain(notes);
+        let text = parts.collect::<Vec<_>>().join("; ");
+        format!("{:<8}{text}", self.kind.word())
     }
 
     /// Returns the row for programs: an object without lists.
@@ -113,24 +112,24 @@ impl Event {
     /// that follow each other at once are one event: beside an end or a link that failed, what the counters tell of is
     /// another. If the log ends in it, mostly nobody has read any counter for it.
     pub(super) fn steps(&self, header: &Header) -> Vec<(String, u64)> {
-        let (here, there) = (self.counted_place(true), self.counted_place(false));
         let host = header.far_end();
-        let at_here = |(place, by): (&LossPlace, u64)| {
-            let next = place.next_at(&header.interface);
-            (format!("here, {}: {next}", place.what), by)
-        };
-        let at_there = |(place, by): (&LossPlace, u64)| {
-            let next = place.next_at("NIC");
-            (format!("at {host}, {}: there, {next}", place.what), by)
-        };
-        let counted = here.map(at_here).into_iter().chain(there.map(at_there));
-        let counted = counted.map(|(step, by)| (step, self.lost.min(by)));
-        let mut steps: Vec<(String, u64)> = counted.collect();
+        let (mut steps, mut is_of_socket) = (Vec::new(), false);
+        for is_here in [true, false] {
+            let Some((place, by)) = self.counted_place(is_here) else {
+                continue;
+            };
+            let step = if is_here {
+                format!("here, {}: {}", place.what, place.next_at(&header.interface))
+            } else {
+                is_of_socket = place.layer == Layer::Socket;
+                format!("at {host}, {}: there, {}", place.what, place.next_at("NIC"))
+            };
+            steps.push((step, self.lost.min(by)));
+        }
         let has_failed = match self.place {
             // What its socket dropped for another reason than a full buffer is no matter of its program.
-            Place::FarEnd => !there.is_some_and(|(place, _)| place.layer == Layer::Socket),
-            Place::Link => true,
-            _ => false,
+            Place::FarEnd => !is_of_socket,
+            place => place == Place::Link,
         };
         if has_failed || steps.is_empty() && !(self.is_open() && self.place == Place::Path) {
             let own = format!("{}: {}", self.place_text(host), self.own_step(header));

@@ -165,18 +165,15 @@ fn interface_of(args: &ListenArgs, scoped: Option<HostAddress>) -> Result<u32, U
         return Ok(0);
     };
     let is_meant = |it: HostAddress| it.ip.is_multicast() || needs_scope(it.ip);
-    let problem = match in_address.filter(|other| *other != name) {
-        Some(other) => format!("the address names {}: name one", other.as_str()),
-        None if !scoped.is_some_and(is_meant) => {
-            "it is for a group or a link-local address: name the address of this interface before the port".to_owned()
-        }
-        None => match nic::index(name.as_str()) {
-            Ok(index) => return Ok(index),
-            Err(_) => {
-                let all = interface::names(&Root::new("/")).join(", ");
-                format!("there is no such network interface: there are lo, {all}")
-            }
-        },
+    let problem = if let Some(other) = in_address.filter(|other| *other != name) {
+        format!("the address names {}: name one", other.as_str())
+    } else if !scoped.is_some_and(is_meant) {
+        "it is for a group or a link-local address: name the address of this interface before the port".to_owned()
+    } else if let Ok(index) = nic::index(name.as_str()) {
+        return Ok(index);
+    } else {
+        let all = interface::names(&Root::new("/")).join(", ");
+        format!("there is no such network interface: there are lo, {all}")
     };
     Err(UsageError::flag("--interface", name.as_str(), problem))
 }

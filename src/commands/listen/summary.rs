@@ -185,19 +185,16 @@ fn silent(outcome: &Outcome) -> Vec<String> {
 /// Returns the drops by place.
 fn drops(outcome: &Outcome) -> Vec<String> {
     let seen = &outcome.totals.seen;
-    let mut first = format!(
-        "socket {}; for any program: backlog {}, IP and UDP {}, interfaces",
-        outcome.totals.socket_drops, seen.backlog_drops, seen.protocol_drops
-    );
-    for (name, lost) in &seen.interface_drops {
-        first += &format!(" {name} {lost},");
+    let interfaces = seen.interface_drops.iter();
+    let interfaces = interfaces.map(|(name, lost)| format!("{name} {lost}"));
+    let mut interfaces = interfaces.collect::<Vec<_>>().join(", ");
+    if interfaces.is_empty() {
+        interfaces.push_str("none");
     }
-    let none = if seen.interface_drops.is_empty() {
-        " none"
-    } else {
-        ""
-    };
-    let mut lines = vec![first.trim_end_matches(',').to_owned() + none];
+    let mut lines = vec![format!(
+        "socket {}; for any program: backlog {}, IP and UDP {}, interfaces {interfaces}",
+        outcome.totals.socket_drops, seen.backlog_drops, seen.protocol_drops
+    )];
     let links = outcome.links(seen).into_iter();
     lines.extend(links.map(|(what, next)| format!("{what}: {next}")));
     let causes = outcome.causes();
@@ -312,8 +309,6 @@ pub(super) fn findings(outcome: &Outcome) -> String {
     };
     let totals = &outcome.totals;
     let findings = findings_with(&totals.seen, &totals.dropping, "udpbench", &larger);
-    findings
-        .iter()
-        .map(|it| format!("\n{}", finding_text(it)))
-        .collect()
+    let texts = findings.iter().map(finding_text);
+    texts.flat_map(|text| ["\n".to_owned(), text]).collect()
 }

@@ -209,17 +209,14 @@ impl Outcome {
 /// Returns the name of a source among others: its address, its interface if the address comes in on several, and its RTP
 /// stream if there are some.
 pub(super) fn name(source: &Source, all: &[Source]) -> String {
-    let mut name = address(source.address);
-    if all
+    let is_on_others =
+        |it: &Source| it.address == source.address && it.interface != source.interface;
+    let on = all
         .iter()
-        .any(|it| it.address == source.address && it.interface != source.interface)
-    {
-        name += &format!(" on {}", interface(source));
-    }
-    if source.stream != 0 {
-        name += &format!(" stream {:08x}", source.stream);
-    }
-    name
+        .any(is_on_others)
+        .then(|| format!(" on {}", interface(source)));
+    let stream = (source.stream != 0).then(|| format!(" stream {:08x}", source.stream));
+    address(source.address) + &on.unwrap_or_default() + &stream.unwrap_or_default()
 }
 
 /// Returns the name of the interface of a source, or its number if it is gone.
