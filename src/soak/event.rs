@@ -1,4 +1,4 @@
-//! Events of a soak, and what it notices beside its probes, on both hosts: see [`super::next`] for their text.
+//! Events of a soak, and what it notices beside its probes, on both hosts: `next` has their text.
 
 use std::fmt;
 
