@@ -152,26 +152,6 @@ pub(super) fn refuse(
     refused.map_or(Ok(()), Err)
 }
 
-/// Returns an error for the first option with several values, in a command that measures one case.
-fn refuse_lists(matches: &ArgMatches) -> Result<(), UsageError> {
-    for (name, values) in typed(matches) {
-        let all = matches.get_raw(&name.replace('-', "_"));
-        if let Some(first) = all
-            .filter(|all| all.len() > 1)
-            .and_then(|mut all| all.next())
-        {
-            let first = first.to_string_lossy();
-            let fix = format!("watch measures one case: use one value, such as --{name} {first}");
-            return Err(UsageError::flag(
-                "watch",
-                &format!("--{name} {values}"),
-                fix,
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// Returns an error for the first option that its command does not take.
 pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError> {
     let mut path = String::new();
@@ -182,9 +162,6 @@ pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError>
                     refuse(matches, name, instead)?;
                 }
             }
-        }
-        if path == "watch" {
-            refuse_lists(matches)?;
         }
         let Some((below, rest)) = matches.subcommand() else {
             return Ok(());

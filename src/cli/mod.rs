@@ -145,7 +145,7 @@ pub enum Command {
     Find(Box<FindArgs>),
     /// Measures between this host and another one, over the network
     Wire(Box<WireArgs>),
-    /// Measures one case again and again, a line per second; keeps no files
+    /// Shows where another program loses datagrams, a line per second
     Watch(Box<WatchArgs>),
     /// Shows what a camera, a lidar or any other sender sends here, and what is lost
     Listen(Box<ListenArgs>),

@@ -6,11 +6,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::row::{Row, seconds_between, utc};
-use super::table::Shown;
+use super::row::{Row, Shown, seconds_between, time_of_day, utc};
 use crate::data::listened::Gap;
+use crate::results::export::table::number;
 use crate::results::log::{Kind, Log, Run};
-use crate::text::duration::ns;
+use crate::term::{escape, fold};
+use crate::text::digits::{counted, counted_with_verb};
+use crate::text::duration::{self, ns};
 
 /// First line of the log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -64,17 +66,6 @@ pub struct Silence {
     pub dropped: u32,
 }
 
-/// A source that sent nothing any more at the end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SilentSource {
-    /// Its name.
-    pub source: String,
-    /// UTC of its last datagram.
-    pub since: String,
-    /// Time from then to the end.
-    pub ms: f64,
-}
-
 impl From<Gap> for Silence {
     fn from(gap: Gap) -> Self {
         Self {
@@ -83,6 +74,42 @@ impl From<Gap> for Silence {
             dropped: gap.dropped,
         }
     }
+}
+
+impl Silence {
+    /// Returns the moment and the length.
+    pub fn text(&self) -> String {
+        let dropped = match self.dropped {
+            0 => String::new(),
+            some => format!(
+                ", in which {} dropped at the socket",
+                counted_with_verb(some, "datagram")
+            ),
+        };
+        let (moment, ms) = (time_of_day(&self.began_at), number(Some(self.ms), 3));
+        format!("{moment} UTC {ms} ms{dropped}")
+    }
+}
+
+/// Lines of a summary, each with its name. The name is empty if it is that of the line before.
+pub type Lines = Vec<(String, String)>;
+
+/// Returns the text of a summary's lines. `width` is in terminal columns.
+pub fn text(lines: &[(String, String)], width: usize) -> String {
+    let lines = lines.iter();
+    let lines = lines.map(|(name, line)| format!("{name:<10}{}\n", escape::line(line)));
+    fold::text(&lines.collect::<String>(), width)
+}
+
+/// Returns the first line of a summary: how much came in some seconds. `from`: its sources, if they are known.
+pub fn came(datagrams: u64, bytes: u64, seconds: f64, from: &str) -> String {
+    let seconds = seconds.max(1e-9);
+    format!(
+        "{} in {seconds:.1} s{from}: {} per second, {} Mb/s of payload",
+        counted(datagrams, "datagram"),
+        number(Some(datagrams as f64 / seconds), 1),
+        number(Some(bytes as f64 * 8.0 / seconds / 1e6), 2),
+    )
 }
 
 /// A log that was read.
@@ -113,13 +140,62 @@ impl ListenLog {
         })
     }
 
-    /// Returns the columns of its table.
-    pub fn shown(&self) -> Shown {
-        Shown {
+    /// Returns the text for people: the windows, and the lines of the summary. `width` is in terminal columns.
+    pub fn text(&self, width: u16) -> String {
+        let shown = Shown {
             silences: self.header.gap_ns.is_some(),
             sequence: self.header.is_numbered,
             buffer_bytes: self.header.buffer_bytes,
-        }
+        };
+        let rows: Vec<&Row> = self.rows().collect();
+        let (table, width) = (shown.table(&rows), width.into());
+        table.header(width) + &table.body(width) + &text(&self.summary(), width)
+    }
+
+    /// Returns the lines of the summary: those that the listener wrote at its end, else what its windows tell.
+    pub fn summary(&self) -> Lines {
+        let on = &self.header.listens_on;
+        let written = self.ended().and_then(|ended| ended.get("lines"));
+        let written = written.and_then(|lines| Lines::deserialize(lines).ok());
+        let cut_off = if written.is_some() {
+            ""
+        } else {
+            "; the log ends before its end"
+        };
+        let listened = ("listened".to_owned(), format!("on {on}{cut_off}"));
+        let lines = written.unwrap_or_else(|| self.lines_of_windows());
+        std::iter::once(listened).chain(lines).collect()
+    }
+
+    fn lines_of_windows(&self) -> Lines {
+        let sum = |of: fn(&Row) -> u64| self.rows().map(of).sum::<u64>();
+        let seconds = self.rows().map(|row| row.seconds).sum();
+        let came = came(sum(|row| row.datagrams), sum(|row| row.bytes), seconds, "");
+        let silences = self.header.gap_ns.map(|ns| {
+            let gap = duration::text(Duration::from_nanos(ns));
+            format!("{} of {gap} or longer", sum(|row| row.silences))
+        });
+        let missing: i64 = self.rows().map(|row| row.missing_numbers).sum();
+        let sequence = self
+            .header
+            .is_numbered
+            .then(|| format!("{missing} missing, of all sources whose numbers follow each other"));
+        let drops = format!(
+            "socket {}; for any program: kernel {}, interfaces {}",
+            sum(|row| row.dropped_socket),
+            sum(Row::dropped_kernel),
+            sum(|row| row.dropped_nic)
+        );
+        let lines = [
+            ("silences", silences),
+            ("sequence", sequence),
+            ("drops", Some(drops)),
+        ];
+        let known = lines
+            .into_iter()
+            .filter_map(|(name, line)| Some((name, line?)));
+        let all = std::iter::once(("came", came)).chain(known);
+        all.map(|(name, line)| (name.to_owned(), line)).collect()
     }
 
     /// Returns the seconds from the first window to a time in RFC 3339.

@@ -1,18 +1,16 @@
-//! Findings from the numbers of each source, for the summary and the log.
+//! What the numbers of each source tell, for the summary.
 
-use std::fmt::Write as _;
+use serde_json::{Value, json};
 
-use serde::{Deserialize, Serialize};
-
-use super::row::{time_of_day, utc};
-use crate::data::sequence::{Doubt, SequenceCounts, Series};
+use super::row::{utc, utc_time};
+use crate::data::sequence::{Doubt, Series};
 use crate::text::digits::counted;
 
 /// Sources whose losses have lines of their own.
 const LISTED: usize = 8;
 
 /// Numbers of all sources. Nothing is added up: sources have nothing to do with each other.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Sequence {
     /// Sources with numbers.
     pub sources: Vec<SourceNumbers>,
@@ -23,42 +21,16 @@ pub struct Sequence {
 }
 
 /// Numbers of a source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct SourceNumbers {
     /// Name of the source.
-    pub source: String,
-    /// Reason for which its losses cannot be known. `None`: its numbers follow each other.
-    pub doubt: Option<String>,
-    /// Its counts. `None`: its numbers are not believed.
-    pub counts: Option<SequenceCounts>,
-    /// Missing numbers that the socket dropped. `None`: not known.
-    pub dropped_at_socket: Option<u64>,
-    /// The most of these that the drops of the socket at their time allow.
-    pub dropped_at_socket_most: Option<u64>,
-    /// Missing numbers that were lost before the socket. `None`: not known.
-    pub lost_before_socket: Option<u64>,
-    /// UTC of the first place where the numbers began again.
-    #[serde(default)]
-    pub first_restart_at: Option<String>,
-    /// Restarts that are jumps forward too large for their time.
-    #[serde(default)]
-    pub jumps: u64,
-    /// The first of these.
-    #[serde(default)]
-    pub first_jump: Option<Jump>,
-}
-
-/// A jump forward of the numbers that is too large for its time to be a loss.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Jump {
-    /// UTC of the first number after it.
-    pub at: String,
-    /// Difference between this number and the one before it.
-    pub numbers: u64,
-    /// Time since the number before it.
-    pub ms: f64,
-    /// Numbers that can have been sent in this time, at the most.
-    pub possible: u64,
+    source: String,
+    /// Its numbers, or the reason for which its losses cannot be known.
+    numbers: Result<Series, Doubt>,
+    /// Missing numbers that the socket dropped, at most: as many as its drops at their time allow.
+    at_socket: u64,
+    /// It dropped as many as that.
+    is_exact: bool,
 }
 
 impl Sequence {
@@ -68,11 +40,9 @@ impl Sequence {
         let (mut least, mut most, mut missing) = (0, 0, 0);
         for source in &self.sources {
             let of_source = source.missing();
-            let at_socket = source.dropped_at_socket_most.unwrap_or(0);
-            let exact = source.lost_before_socket;
             missing += of_source;
-            least += exact.unwrap_or_else(|| of_source.saturating_sub(at_socket));
-            most += exact.unwrap_or(of_source);
+            least += of_source - source.at_socket;
+            most += of_source - if source.is_exact { source.at_socket } else { 0 };
         }
         // Sources share the drops.
         (least.max(missing.saturating_sub(drops)).min(most), most)
@@ -97,13 +67,16 @@ impl Sequence {
                 counted(self.not_followed, "datagram")
             ));
         }
-        if self.unnumbered > 0 {
+        if self.unnumbered > 0 || lines.is_empty() {
             lines.push(format!("datagrams without a number: {}", self.unnumbered));
         }
-        if lines.is_empty() {
-            lines.push("no datagram had a number".to_owned());
-        }
         lines
+    }
+
+    /// Returns the numbers for programs.
+    pub fn json(&self) -> Value {
+        let sources: Vec<Value> = self.sources.iter().map(SourceNumbers::json).collect();
+        json!({"sources": sources, "unnumbered": self.unnumbered, "not_followed": self.not_followed})
     }
 }
 
@@ -113,83 +86,90 @@ impl SourceNumbers {
     /// finds when it is read; `drops`: all of the socket.
     pub fn new(
         source: String,
-        series: Result<Series, Doubt>,
+        numbers: Result<Series, Doubt>,
         is_exact: bool,
         (late_drops, drops): (u64, u64),
     ) -> Self {
-        let series = match series {
-            Ok(series) => series,
-            Err(doubt) => {
-                return Self {
-                    source,
-                    doubt: Some(doubt.to_string()),
-                    counts: None,
-                    dropped_at_socket: None,
-                    dropped_at_socket_most: None,
-                    lost_before_socket: None,
-                    first_restart_at: None,
-                    jumps: 0,
-                    first_jump: None,
-                };
-            }
-        };
-        let missing = u64::try_from(series.counts.missing).unwrap_or(0);
-        let is_matched = is_exact && series.possible_drops == series.matched_drops;
-        let at_socket = if is_matched {
-            series.matched_drops
-        } else {
-            missing.min(drops).min(series.possible_drops + late_drops)
-        };
-        let is_exact = at_socket == 0 || is_matched;
+        let at_socket = numbers.as_ref().map_or((0, false), |series| {
+            let is_matched = is_exact && series.possible_drops == series.matched_drops;
+            let possible = drops.min(series.possible_drops + late_drops);
+            let at_socket = if is_matched {
+                series.matched_drops
+            } else {
+                missing(series).min(possible)
+            };
+            (at_socket, at_socket == 0 || is_matched)
+        });
         Self {
             source,
-            doubt: None,
-            counts: Some(series.counts),
-            dropped_at_socket: is_exact.then_some(at_socket),
-            dropped_at_socket_most: Some(at_socket),
-            lost_before_socket: is_exact.then(|| missing - at_socket),
-            first_restart_at: series.first_restart_ns.map(utc),
-            jumps: series.jumps,
-            first_jump: series.first_jump.map(|jump| Jump {
-                at: utc(jump.at_ns),
-                numbers: jump.numbers,
-                ms: jump.ns as f64 / 1e6,
-                possible: jump.possible,
-            }),
+            numbers,
+            at_socket: at_socket.0,
+            is_exact: at_socket.1,
         }
     }
 
     fn missing(&self) -> u64 {
-        let missing = self.counts.map_or(0, |counts| counts.missing);
-        u64::try_from(missing).unwrap_or(0)
+        self.numbers.as_ref().map_or(0, missing)
+    }
+
+    fn json(&self) -> Value {
+        let series = self.numbers.as_ref().ok();
+        let jump = series.and_then(|series| series.first_jump).map(|jump| {
+            let (at, ms) = (utc(jump.at_ns), jump.ns as f64 / 1e6);
+            json!({"at": at, "numbers": jump.numbers, "ms": ms, "possible": jump.possible})
+        });
+        json!({
+            "source": self.source,
+            "doubt": self.numbers.as_ref().err().map(Doubt::to_string),
+            "counts": series.map(|it| it.counts),
+            "dropped_at_socket": self.is_exact.then_some(self.at_socket),
+            "dropped_at_socket_most": series.map(|_| self.at_socket),
+            "lost_before_socket": self.is_exact.then(|| self.missing() - self.at_socket),
+            "first_restart_at": series.and_then(|it| it.first_restart_ns).map(utc),
+            "jumps": series.map_or(0, |it| it.jumps),
+            "first_jump": jump,
+        })
     }
 
     fn lines(&self) -> Vec<String> {
-        let Some(counts) = self.counts else {
-            let doubt = self.doubt.as_deref().unwrap_or("unknown");
-            return vec![format!("losses cannot be known: {doubt}")];
+        let series = match &self.numbers {
+            Ok(series) => series,
+            Err(doubt) => return vec![format!("losses cannot be known: {doubt}")],
         };
-        let missing = self.missing();
-        let mut first = format!(
-            "{missing} of {} missing",
-            counted(counts.received + missing, "number")
-        );
-        if missing > 0 {
-            let places = u64::try_from(counts.places).unwrap_or(0);
-            let _ = write!(first, ", in {}", counted(places, "place"));
-        }
-        let _ = write!(first, "; {} late, {} twice", counts.late, counts.duplicates);
-        let mut lines = vec![first];
-        let began_again = counts.restarts - self.jumps.min(counts.restarts);
-        if began_again > 0 {
-            let at = self.first_restart_at.as_deref().map_or("", time_of_day);
+        let (counts, missing) = (series.counts, missing(series));
+        let places = match counts.places {
+            0 => String::new(),
+            places => format!(", in {}", counted(places, "place")),
+        };
+        let mut lines = vec![format!(
+            "{missing} of {} missing{places}; {} late, {} twice",
+            counted(counts.received + missing, "number"),
+            counts.late,
+            counts.duplicates
+        )];
+        let began_again = counts.restarts.saturating_sub(series.jumps);
+        if let Some(first_ns) = series.first_restart_ns.filter(|_| began_again > 0) {
             let first = if began_again > 1 { ", first" } else { "," };
             lines.push(format!(
-                "the numbers began again in {}{first} at {at} UTC: what was lost there cannot be known",
-                counted(began_again, "place")
+                "the numbers began again in {}{first} at {}: what was lost there cannot be known",
+                counted(began_again, "place"),
+                utc_time(first_ns)
             ));
         }
-        lines.extend(self.first_jump.as_ref().map(|jump| jump.line(self.jumps)));
+        if let Some(jump) = series.first_jump {
+            let more = match series.jumps {
+                0 | 1 => String::new(),
+                jumps => format!("; {jumps} such jumps"),
+            };
+            lines.push(format!(
+                "the numbers jumped over {} in {:.1} ms at {} (at its pace, at most {} were sent then): its counter \
+                 began again, or losses there cannot be known{more}",
+                jump.numbers.saturating_sub(1),
+                jump.ns as f64 / 1e6,
+                utc_time(jump.at_ns),
+                jump.possible
+            ));
+        }
         if counts.strays > 0 {
             lines.push(format!(
                 "numbers far off: {}, of which some may be missing ones that came very late",
@@ -203,41 +183,22 @@ impl SourceNumbers {
     }
 
     fn places(&self, missing: u64) -> String {
-        let most = self.dropped_at_socket_most.unwrap_or(0);
-        match (self.dropped_at_socket, self.lost_before_socket) {
-            (Some(here), Some(before)) => format!(
-                "{here} of the missing were dropped at the socket, {before} were lost before it"
-            ),
-            _ if most >= missing => {
-                format!("up to {missing} of the missing were dropped at the socket")
-            }
-            _ => format!(
-                "up to {most} of the {missing} missing were dropped at the socket, all others were lost before it"
-            ),
+        let (at_socket, before) = (self.at_socket, missing - self.at_socket);
+        if self.is_exact {
+            return format!(
+                "{at_socket} of the missing were dropped at the socket, {before} were lost before it"
+            );
         }
+        let others = match before {
+            0 => "",
+            _ => ", all others were lost before it",
+        };
+        format!("up to {at_socket} of the missing were dropped at the socket{others}")
     }
 }
 
-impl Jump {
-    /// Returns the line of the first of some jumps.
-    fn line(&self, jumps: u64) -> String {
-        let Self {
-            at,
-            numbers,
-            ms,
-            possible,
-        } = self;
-        let more = match jumps.saturating_sub(1) {
-            0 => String::new(),
-            more => format!("; {more} more such jumps"),
-        };
-        format!(
-            "the numbers jumped over {} in {ms:.1} ms at {} UTC (at its pace, at most {possible} were sent then): its \
-             counter began again, or losses there cannot be known{more}",
-            numbers.saturating_sub(1),
-            time_of_day(at)
-        )
-    }
+fn missing(series: &Series) -> u64 {
+    u64::try_from(series.counts.missing).unwrap_or(0)
 }
 
 /// Returns the text about where numbers were lost before the socket, and the next step. `lost` are the fewest and the
@@ -251,53 +212,30 @@ pub fn before_socket(
 ) -> Option<String> {
     let on_the_way = "the cable, its plugs and switches; at the sender: tc -s qdisc; ip -s link; or it left them out: \
                       tcpdump there";
+    let unseen = if all_is_looked_at {
+        ""
+    } else {
+        ", or at a place of this host that was not looked at (below)"
+    };
     let text = match lost {
         (_, 0) => return None,
-        (0, _) if links.is_empty() => {
-            let dropped = match here {
-                0 => String::new(),
-                _ => format!("; this host dropped up to {here} besides (below)"),
-            };
-            format!("none has to be lost there: the socket dropped as many as are missing{dropped}")
-        }
-        _ if !links.is_empty() => {
-            let dropped = match here {
-                0 => String::new(),
-                _ => format!("; this host dropped up to {here} besides"),
-            };
-            format!(
-                "{} meanwhile (below){dropped}; others on the way: {on_the_way}",
-                links.join(", ")
-            )
-        }
-        (least, most) if (least..=2 * most).contains(&here) => {
-            "on this host, which dropped as many then (below), or on the way".to_owned()
-        }
-        (least, _) if least <= here => format!(
-            "on the way, or among the {here} that this host dropped then for any program (below). On the way: {on_the_way}"
+        _ if !links.is_empty() => format!(
+            "{} meanwhile, and this host dropped up to {here} packets (below); others on the way: {on_the_way}",
+            links.join(", ")
         ),
-        (least, _) if here > 0 && !all_is_looked_at => format!(
-            "this host dropped up to {here} (below); at least {} on the way, or at a place of this host that was not \
-             looked at (below). On the way: {on_the_way}",
-            least - here
+        (0, _) => format!(
+            "none has to be lost there: the socket dropped as many as are missing; this host dropped up to {here} besides \
+             (below)"
+        ),
+        (least, _) if least <= here => format!(
+            "on this host, which dropped up to {here} then for any program (below), or on the way: {on_the_way}"
         ),
         (least, _) if here > 0 => format!(
-            "this host dropped up to {here} (below); at least {} did not reach it: {on_the_way}",
+            "this host dropped up to {here} (below); at least {} on the way{unseen}: {on_the_way}",
             least - here
         ),
-        _ if !all_is_looked_at => format!(
-            "on the way, or at a place of this host that was not looked at (below). On the way: {on_the_way}"
-        ),
-        (least, most) => {
-            let number = if least < most {
-                format!("at least {least} ")
-            } else {
-                String::new()
-            };
-            format!(
-                "{number}not on this host, whose counters did not move, but before it: {on_the_way}"
-            )
-        }
+        _ if !all_is_looked_at => format!("on the way{unseen}: {on_the_way}"),
+        _ => format!("not on this host, whose counters did not move, but on the way: {on_the_way}"),
     };
     Some(format!("before it: {text}"))
 }
@@ -342,7 +280,7 @@ mod tests {
         assert_eq!(sequence.lost_before_socket(1000), (0, 999));
         let before = before_socket((0, 999), 0, &[], true).expect("it is not exact");
         assert!(
-            !before.contains("cable") && !before.contains("way"),
+            !before.contains("cable") && !before.contains("way:"),
             "{before}"
         );
     }
@@ -357,23 +295,17 @@ mod tests {
             (
                 (16, 999),
                 0,
-                "at least 16 not on this host, whose counters did not move, but before it: the cable",
+                "before it: not on this host, whose counters did not move, but on the way: the cable",
             ),
-            ((16, 16), 0, "before it: not on this host"),
             (
                 (16, 999),
                 20,
-                "on this host, which dropped as many then (below), or on the way",
-            ),
-            (
-                (9, 9),
-                60,
-                "on the way, or among the 60 that this host dropped",
+                "on this host, which dropped up to 20 then for any program (below), or on the way: the",
             ),
             (
                 (16, 999),
                 6,
-                "this host dropped up to 6 (below); at least 10 did not reach it: the cable",
+                "this host dropped up to 6 (below); at least 10 on the way: the cable",
             ),
         ] {
             let text = before_socket(lost, here, &[], true).expect("some were lost");
@@ -385,13 +317,9 @@ mod tests {
     #[test]
     fn an_interface_of_this_host_that_was_set_down_comes_before_the_way() {
         let links = ["wan0 was set down here".to_owned()];
-        for (here, dropped) in [(0, ""), (1, "; this host dropped up to 1 besides")] {
-            let text = before_socket((1956, 1956), here, &links, true).expect("some were lost");
-            let expected = format!(
-                "before it: wan0 was set down here meanwhile (below){dropped}; others on the way: "
-            );
-            assert!(text.starts_with(&expected), "{text}");
-        }
+        let text = before_socket((1956, 1956), 1, &links, true).expect("some were lost");
+        let expected = "before it: wan0 was set down here meanwhile, and this host dropped up to 1 packets (below); others ";
+        assert!(text.starts_with(expected), "{text}");
         assert_eq!(before_socket((0, 0), 0, &links, true), None);
     }
 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::files::{begun, command};
 use super::summary::reach;
 use super::title::marked;
-use super::{listened, searches, sides, soaks};
+use super::{field, searches, sides};
 use crate::experiment::register::ExperimentResults;
 use crate::host::facts::{Host, InterfaceKind};
 use crate::plan::WireLink;
@@ -28,8 +28,8 @@ impl ExperimentResults {
             @match self {
                 Self::Search(record) => (searches::found(record)),
                 Self::Sides(it) => (sides::found(&it.record)),
-                Self::Soak(log) => (soaks::found(log)),
-                Self::Listen(log) => (listened::found(log)),
+                Self::Soak(log) => (field::soaked(log)),
+                Self::Listen(log) => (field::listened(log)),
             }
         }
     }

@@ -11,7 +11,7 @@
 //! | `latency` | round trips by engine and load |
 //! | `dots`, `panels` | throughput and CPU time, with losses, and the rows of each chart |
 //! | `troubles` | cases that were not measured, and warnings |
-//! | `logs` | the section of each log other than a sweep: `searches` for a search, `sides` for an A/B comparison, `soaks` for a soak, `listened` for a listener |
+//! | `logs` | the section of each log other than a sweep: `searches` for a search, `sides` for an A/B comparison, `field` for a soak and a listener |
 //! | `chart`, `table` | charts, with classes that the page's style colours, and tables |
 //! | `cases`, `engines`, `number` | names of cases, the order of engines and their colours, numbers |
 //!
@@ -24,9 +24,9 @@ mod chart;
 mod comparison;
 mod dots;
 mod engines;
+mod field;
 mod files;
 mod latency;
-mod listened;
 mod logs;
 mod number;
 mod page;
@@ -34,7 +34,6 @@ mod panels;
 mod published;
 mod searches;
 mod sides;
-mod soaks;
 mod summary;
 mod table;
 mod title;

@@ -1,21 +1,24 @@
-//! Events of a soak: their kind, place, size and text.
+//! Events of a soak, and what it notices beside its probes, on both hosts: `next` has their text.
 
-use std::io;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::remark::{Counter, Remark};
 use super::time_text;
-use crate::sys::loss_places::{Layer, LossPlace, PLACES};
+use crate::sys::clock_watch::ClockSet;
+use crate::sys::files::Root;
+use crate::sys::loss_places::PLACES;
+use crate::sys::sensors;
+use crate::text::sentences;
 
 /// Kinds of events. An event of several has the first of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Nothing returned for a while: an outage.
     Silence,
     /// Probes were lost, with others between them that returned.
+    #[default]
     Loss,
     /// Round trips were much longer than before.
     Delay,
@@ -24,7 +27,7 @@ pub enum Kind {
 }
 
 /// Place where most of an event's probes were lost or delayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
     /// This host: it refused to send, its socket was full, or the program did not run.
@@ -36,13 +39,14 @@ pub enum Place {
     /// The path back.
     Back,
     /// Both paths, or which of them is not known.
+    #[default]
     Path,
     /// The other end: its program did not read in time, or did not run.
     FarEnd,
 }
 
 /// An event: faults that are less than a second apart. Times are in nanoseconds since the start of the soak.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Time by this host's clock when it began, as in RFC 3339.
     #[serde(default)]
@@ -100,114 +104,89 @@ impl Kind {
     }
 }
 
-impl Event {
-    /// Returns the line for people, which does not begin with the time of day. `host` is the other end.
-    pub fn line(&self, host: &str) -> String {
-        let mut parts = vec![self.size()];
-        if self.lost > 0 {
-            parts.push(format!("{} of {} lost", self.lost, self.due));
+sentences! {
+    /// Something that a soak noticed.
+    pub enum Remark {
+        "counted": Counted { counter: Counter, by: u64 } => "{counter} +{by}";
+        "kernel": Kernel { line: String } => "kernel: {line}";
+        "set-down": SetDown { interface: String } => "{interface} was set down here";
+        "interface-gone": InterfaceGone { interface: String } => "{interface} is gone";
+        "heat": Heat { heat: HeatState } => "{}", heat.words();
+        "clock-set": ClockSet { set: ClockSet } => "{}", set.text();
+        "program-ended": ProgramEnded { host: String } => "{host}: its program has ended";
+        "not-started": NotStarted { host: String, why: String } => "{host}: its program cannot be started again: {why}";
+        "started-again": StartedAgain { host: String, silence_ns: u64 } =>
+            "{host}: its program was started again, {} after the last answer", time_text(*silence_ns);
+        "restarted": Restarted { host: String, silence_ns: u64 } =>
+            "{host}: it was restarted (another boot id), {} after the last answer", time_text(*silence_ns);
+        "more-lines": MoreLines { lines: usize } => "{lines} more lines";
+        "not-over": NotOver => "not over at the end of the log: it may have lasted longer";
+        "resumed": Resumed => "the soak went on in another process";
+        "ended": Ended => "the soak ended";
+    }
+}
+
+/// Counter of a host.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counter {
+    /// Changes of the carrier of this host's interface.
+    Carrier,
+    /// Packets dropped by the qdisc of that interface.
+    Qdisc,
+    /// Packets that it dropped on the way out.
+    InterfaceOut,
+    /// Packets that this host lost at a place on the way in, by its name.
+    Here(String),
+    /// Packets that the other host lost on the way in.
+    There(String),
+}
+
+impl Counter {
+    /// Returns whether it is of a place where packets end every day that are not for the other host's programs.
+    pub(super) fn is_common_there(&self) -> bool {
+        matches!(self, Self::There(name) if PLACES.iter().any(|it| it.what == *name && it.is_common))
+    }
+}
+
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Carrier => f.write_str("carrier changes"),
+            Self::Qdisc => f.write_str("dropped by the qdisc"),
+            Self::InterfaceOut => f.write_str("dropped by the interface on the way out"),
+            Self::Here(place) => f.write_str(place),
+            Self::There(place) => write!(f, "there: {place}"),
         }
-        if self.unsent > 0 {
-            parts.push(format!("{} not sent", self.unsent));
-        }
-        if self.rtt_ns > 0 {
-            let (rtt, usual) = (time_text(self.rtt_ns), time_text(self.usual_rtt_ns));
-            parts.push(format!("round trip {rtt} instead of {usual}"));
-        }
-        parts.push(self.place_text(host));
-        let is_said = |note: &Remark| self.place == Place::Link && Some(note) == self.set_down();
-        let notes = self.notes.iter().filter(|note| !is_said(note));
-        let notes = notes.map(Remark::to_string);
-        let parts = std::iter::once(parts.join(", ")).chain(notes);
-        let text = parts.collect::<Vec<_>>().join("; ");
-        format!("{:<8}{text}", self.kind.word())
     }
+}
 
-    /// Returns the row for programs: an object without lists.
-    pub fn row(&self) -> Value {
-        let mut row = serde_json::to_value(self).unwrap_or_default();
-        let codes: Vec<&str> = self.notes.iter().map(Remark::code).collect();
-        row["note_codes"] = codes.join(" ").into();
-        row["notes"] = self.notes_text().into();
-        row
-    }
+/// State of the board's protection against heat and low voltage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeatState {
+    throttle_bits: Option<u32>,
+    under_voltage: Option<bool>,
+    cooling: Option<bool>,
+}
 
-    /// Returns the notes for people.
-    pub fn notes_text(&self) -> String {
-        let notes: Vec<String> = self.notes.iter().map(Remark::to_string).collect();
-        notes.join("; ")
-    }
-
-    fn size(&self) -> String {
-        let length = time_text(self.length_ns);
-        match self.kind {
-            Kind::Silence if self.silences > 1 => {
-                let longest = time_text(self.longest_silence_ns);
-                format!("{length} ({} times, longest {longest})", self.silences)
-            }
-            Kind::Silence if self.length_ns > 2 * self.longest_silence_ns => {
-                let silence = time_text(self.longest_silence_ns);
-                format!("{silence} within {length}")
-            }
-            Kind::Silence => time_text(self.longest_silence_ns),
-            _ => length,
+impl HeatState {
+    pub(super) fn read(root: &Root) -> Self {
+        Self {
+            // Those that are set now. The others tell of the time before.
+            throttle_bits: sensors::throttle_bits(root).map(|bits| bits & 0xf),
+            under_voltage: sensors::under_voltage(root),
+            cooling: sensors::cooling(root),
         }
     }
 
-    /// Returns the note that somebody set this host's interface down. `None`: nobody did.
-    pub(super) fn set_down(&self) -> Option<&Remark> {
-        let is_set_down = |note: &&Remark| matches!(note, Remark::SetDown { .. });
-        self.notes.iter().find(is_set_down)
-    }
-
-    /// Returns the place at the other end's socket that dropped most of what was lost, unless it was a full buffer.
-    pub(super) fn dropped_at_its_socket(&self) -> Option<&'static LossPlace> {
-        let counted = self.notes.iter().filter_map(|note| match note {
-            Remark::Counted {
-                counter: Counter::There(name),
-                by,
-            } => Some((name, *by)),
-            _ => None,
-        });
-        let mut counted = counted.filter(|(_, by)| 2 * by > self.lost);
-        counted.find_map(|(name, _)| {
-            let mut places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
-            places.find(|place| place.what == *name)
-        })
-    }
-
-    /// Returns the place for people.
-    pub fn place_text(&self, host: &str) -> String {
-        match self.place {
-            Place::Here if self.refused > 0 => {
-                let error = io::Error::from_raw_os_error(self.refused_errno);
-                format!("here: sending failed: {error}")
-            }
-            Place::Here if self.is_full => {
-                "here: this program's receive buffer was full".to_owned()
-            }
-            Place::Here => "here: this program did not get to run".to_owned(),
-            Place::Link => match self.set_down() {
-                Some(note) => note.to_string(),
-                None => "at this host's link".to_owned(),
-            },
-            Place::Forward => format!("on the way to {host}"),
-            Place::Back => format!("on the way from {host}"),
-            Place::Path => "on the way there or back".to_owned(),
-            Place::FarEnd if self.kind == Kind::Delay => {
-                format!("at {host}: its program answered late")
-            }
-            Place::FarEnd if self.is_full => match self.dropped_at_its_socket() {
-                Some(place) => format!("at {host}: {}", place.what),
-                // A program that runs, however slowly, would have answered.
-                None if self.kind == Kind::Silence => {
-                    format!(
-                        "at {host}: its program did not read, until its receive buffer was full"
-                    )
-                }
-                None => format!("at {host}: its program's receive buffer was full"),
-            },
-            Place::FarEnd => format!("at {host}: its program did not answer"),
+    fn words(self) -> String {
+        let mut words = sensors::throttle_words(self.throttle_bits.unwrap_or(0));
+        words.extend((self.under_voltage == Some(true)).then_some("under-voltage"));
+        words.extend((self.cooling == Some(true)).then_some("held down against heat"));
+        words.dedup();
+        if words.is_empty() {
+            return "the CPU is not throttled any more".to_owned();
         }
+        format!("the CPU is throttled: {}", words.join(", "))
     }
 }

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::remark::Remark;
+use super::event::Remark;
+use super::nanoseconds;
 use crate::data::HostAddress;
 use crate::sys::clock;
 use crate::sys::host_id::HostId;
@@ -153,7 +154,7 @@ impl Keeper {
     fn keep(mut self) {
         let mut pause = FIRST_PAUSE;
         let mut next_start = Instant::now();
-        while self.sleeps(LOOK) {
+        while self.sleeps() {
             if self.agent.as_ref().is_some_and(Agent::has_ended) {
                 self.agent = None;
                 let host = self.name.clone();
@@ -176,42 +177,33 @@ impl Keeper {
     fn look_at_losses(&mut self) {
         let is_silent = self.silence() > SILENCE_OF_QUESTIONS;
         let Some(agent) = &mut self.agent else { return };
-        let Losses {
-            known,
-            asked: open,
-            next,
-        } = &mut self.losses;
-        if let Some(asked) = *open {
-            let answer = agent.look_for_answer::<BTreeMap<String, u64>>();
-            let Ok(Some(now)) = answer else { return };
-            *open = None;
-            let grown = now.iter().map(|(place, packets)| {
-                let before = known.get(place).copied().unwrap_or(0);
-                (place.clone(), packets.saturating_sub(before))
-            });
-            let grown = loss_places::by_name(&grown.collect());
-            let lost = grown.into_iter().filter(|(_, by)| *by > 0);
-            let places: Vec<_> = lost.collect();
-            // What may be one place's or another's can move between them.
-            for (place, packets) in now {
-                let known = known.entry(place).or_default();
-                *known = packets.max(*known);
+        let losses = &mut self.losses;
+        let Some(asked) = losses.asked else {
+            if !is_silent && losses.next.is_none_or(|next| Instant::now() >= next) {
+                losses.next = Some(Instant::now() + BETWEEN_QUESTIONS);
+                let asked = agent.ask(&Request::LossPlaces);
+                losses.asked = asked.is_ok().then(Instant::now);
             }
-            // Nobody listens any more at the end.
-            let _ = self.say.send(News::Lost { asked, places });
-        } else if !is_silent && next.is_none_or(|next| Instant::now() >= next) {
-            *next = Some(Instant::now() + BETWEEN_QUESTIONS);
-            let asked = agent.ask(&Request::LossPlaces);
-            *open = asked.is_ok().then(Instant::now);
-        }
+            return;
+        };
+        let answer = agent.look_for_answer::<BTreeMap<String, u64>>();
+        let Ok(Some(now)) = answer else { return };
+        losses.asked = None;
+        let grown = now.into_iter().map(|(place, packets)| {
+            let known = losses.known.entry(place.clone()).or_default();
+            // What may be one place's or another's can move between them.
+            let before = std::mem::replace(known, packets.max(*known));
+            (place, packets.saturating_sub(before))
+        });
+        let grown = grown.filter(|(_, by)| *by > 0).collect();
+        let places = loss_places::by_name(&grown);
+        // Nobody listens any more at the end.
+        let _ = self.say.send(News::Lost { asked, places });
     }
 
-    /// Sleeps, and returns whether the soak goes on.
-    fn sleeps(&self, time: Duration) -> bool {
-        let end = Instant::now() + time;
-        while Instant::now() < end && !self.ends.load(Ordering::Relaxed) {
-            thread::sleep(LOOK.min(time));
-        }
+    /// Sleeps until the next look, and returns whether the soak goes on.
+    fn sleeps(&self) -> bool {
+        thread::sleep(LOOK);
         !self.ends.load(Ordering::Relaxed)
     }
 
@@ -234,7 +226,7 @@ impl Keeper {
         if !is_needed || aim(&self.target, self.address, &echo).is_err() {
             return;
         }
-        let silence_ns = u64::try_from(self.silence().as_nanos()).unwrap_or(u64::MAX);
+        let silence_ns = nanoseconds(self.silence());
         let host = self.name.clone();
         self.tell(if echo.host.is_same_machine(&self.host) {
             Remark::StartedAgain { host, silence_ns }

@@ -2,6 +2,8 @@
 
 mod open;
 
+use std::collections::VecDeque;
+
 use self::open::{Fault, Open, Run};
 use super::event::Event;
 use crate::stats::whole;
@@ -23,7 +25,7 @@ const ADAPT_NS: u64 = 60_000_000_000;
 const UNSENT_SHARE: f64 = 0.5;
 
 /// Limits from which on something is an event.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Time between two probes, in nanoseconds.
     pub gap_ns: f64,
@@ -34,14 +36,13 @@ pub struct Limits {
 }
 
 /// Finder of events.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Finder {
     limits: Limits,
     open: Option<Open>,
     interval: Interval,
-    /// Median round-trip times of the last intervals without faults. A ring.
-    usual: Vec<u64>,
-    usual_next: usize,
+    /// Median round-trip times of the last intervals without faults.
+    usual: VecDeque<u64>,
     /// Usual round-trip time. `None`: not known yet.
     usual_rtt_ns: Option<u64>,
     /// Longest round-trip time that is no delay. The largest number until it is known.
@@ -84,21 +85,9 @@ impl Finder {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
-            open: None,
-            interval: Interval::default(),
-            usual: Vec::new(),
-            usual_next: 0,
-            usual_rtt_ns: None,
             longest_ns: u64::MAX,
             least_rtt_ns: u64::MAX,
-            arrived_ns: None,
-            quiet: None,
-            unsent_end_ns: 0,
-            over_since_ns: None,
-            sent: 0,
-            last_return: None,
-            own_drops: 0,
-            unreachable: 0,
+            ..Self::default()
         }
     }
 
@@ -257,12 +246,16 @@ impl Finder {
                     over = self.mark(Fault::Other, first_ns, ended.over_last_ns);
                     self.delay(median, ended.held_most_us);
                 }
-                _ => self.add_usual(median),
+                _ => {
+                    self.usual.truncate(USUAL_INTERVALS - 1);
+                    self.usual.push_front(median);
+                }
             }
-            self.usual_rtt_ns = self.usual();
-            self.longest_ns = self
-                .usual_rtt_ns
-                .map_or(u64::MAX, |usual| 2 * usual + self.limits.delay_ns);
+            let is_known = self.usual.len() >= LEAST_INTERVALS;
+            let mut usual: Vec<u64> = self.usual.iter().copied().collect();
+            self.usual_rtt_ns = self::median(&mut usual).filter(|_| is_known);
+            let longest = |usual| 2 * usual + self.limits.delay_ns;
+            self.longest_ns = self.usual_rtt_ns.map_or(u64::MAX, longest);
         }
         if let Some(first_ns) = ended.unsent_first_ns {
             if ended.unsent as f64 >= UNSENT_SHARE * ended.due as f64 {
@@ -293,24 +286,7 @@ impl Finder {
         if open.end_ns - open.event.start_ns > ADAPT_NS {
             // It stays so: from now on, it is usual.
             self.usual.clear();
-            self.usual_next = 0;
         }
-    }
-
-    fn add_usual(&mut self, median_ns: u64) {
-        if self.usual.len() < USUAL_INTERVALS {
-            self.usual.push(median_ns);
-        } else {
-            self.usual[self.usual_next] = median_ns;
-            self.usual_next = (self.usual_next + 1) % USUAL_INTERVALS;
-        }
-    }
-
-    fn usual(&self) -> Option<u64> {
-        if self.usual.len() < LEAST_INTERVALS {
-            return None;
-        }
-        median(&mut self.usual.clone())
     }
 
     fn close(&mut self) -> Option<Event> {

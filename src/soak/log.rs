@@ -5,20 +5,21 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::event::Event;
+use super::event::{Event, Remark};
 use super::minute::{Minute, Probes};
-use super::remark::Remark;
 use crate::data::{Payload, Rate};
 use crate::host::facts::InterfaceKind;
 use crate::results::log::{Kind, Log, Run};
 use crate::results::row::Network;
+use crate::stats::whole;
 use crate::text::duration::ns;
 use crate::workload::Probing;
 
 /// Time after which a probe counts as lost, in nanoseconds.
 const TIMEOUT_NS: u64 = 1_000_000_000;
-/// Events that the log has for each hour, at most. The others are counted in the minute that follows.
-const EVENTS_PER_HOUR: u32 = 500;
+/// Events and settings of the clock that the log has for each hour, at most. The others are counted in the minute that
+/// follows.
+const LISTED_PER_HOUR: u32 = 500;
 /// An hour, in nanoseconds.
 const HOUR_NS: u64 = 3_600_000_000_000;
 
@@ -80,6 +81,17 @@ impl Header {
     pub fn gap_ns(&self) -> f64 {
         1e9 / self.rate.per_second()
     }
+
+    /// Returns the probes of the time that is left after `elapsed_ns`.
+    pub fn probing(&self, elapsed_ns: u64) -> Probing {
+        let left = self.length.as_secs_f64() - elapsed_ns as f64 / 1e9;
+        Probing {
+            gap_ns: self.gap_ns(),
+            probes: whole(left * self.rate.per_second()).max(1),
+            payload_bytes: u32::from(self.payload) as usize,
+            timeout_ns: TIMEOUT_NS,
+        }
+    }
 }
 
 /// Any other line.
@@ -99,7 +111,7 @@ pub enum Entry {
 }
 
 /// A remark and its time.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     /// Time by this host's clock, as in RFC 3339.
     pub at: String,
@@ -163,28 +175,6 @@ pub(super) fn events(lines: &[Entry]) -> impl Iterator<Item = &Event> {
     events.into_iter().chain(open)
 }
 
-impl Header {
-    /// Returns the probes of the time that is left after `elapsed_ns`.
-    pub fn probing(&self, elapsed_ns: u64) -> Probing {
-        let left = self.length.as_secs_f64() - elapsed_ns as f64 / 1e9;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a day of the highest rate is far below 2^64"
-        )]
-        let probes = (left * self.rate.per_second()).max(1.0) as u64;
-        Probing {
-            gap_ns: self.gap_ns(),
-            probes,
-            payload_bytes: u32::from(self.payload) as usize,
-            timeout_ns: TIMEOUT_NS,
-        }
-    }
-}
-
-/// Settings of the clock that the log has for each hour, at most.
-const CLOCK_SETS_PER_HOUR: u32 = 20;
-
 /// Counter that keeps the log small when there are very many events.
 #[derive(Debug, Default)]
 pub struct Quota {
@@ -192,39 +182,26 @@ pub struct Quota {
     listed: u32,
     unlisted: u64,
     unlisted_silent_ns: u64,
-    /// Hour and number of the last settings of the clock.
-    clock_sets: (u64, u32),
 }
 
 impl Quota {
-    /// Returns whether the log takes a note that somebody set the clock, at this time of the soak.
-    pub fn admits_clock_set(&mut self, start_ns: u64) -> bool {
-        let (hour, listed) = &mut self.clock_sets;
-        let now = start_ns / HOUR_NS;
-        if now != *hour {
-            (*hour, *listed) = (now, 0);
-        }
-        *listed += 1;
-        *listed <= CLOCK_SETS_PER_HOUR
-    }
-
-    /// Returns whether the log would take this event, which is the next.
-    pub fn has_room(&mut self, event: &Event) -> bool {
-        let hour = event.start_ns / HOUR_NS;
+    /// Returns whether the log has room for a line at this time of the soak.
+    pub fn has_room(&mut self, start_ns: u64) -> bool {
+        let hour = start_ns / HOUR_NS;
         if hour != self.hour {
             (self.hour, self.listed) = (hour, 0);
         }
-        self.listed < EVENTS_PER_HOUR
+        self.listed < LISTED_PER_HOUR
     }
 
-    /// Returns whether the log takes this event.
-    pub fn admits(&mut self, event: &Event) -> bool {
-        let has_room = self.has_room(event);
+    /// Returns whether the log takes a line at this time, in which this much was silent.
+    pub fn admits(&mut self, start_ns: u64, silent_ns: u64) -> bool {
+        let has_room = self.has_room(start_ns);
         if has_room {
             self.listed += 1;
         } else {
             self.unlisted += 1;
-            self.unlisted_silent_ns += event.silent_ns;
+            self.unlisted_silent_ns += silent_ns;
         }
         has_room
     }
@@ -233,43 +210,5 @@ impl Quota {
     pub fn add_to(&mut self, minute: &mut Minute) {
         minute.unlisted += std::mem::take(&mut self.unlisted);
         minute.unlisted_silent_ns += std::mem::take(&mut self.unlisted_silent_ns);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::soak::summary::Summary;
-    use crate::sys::clock_watch::ClockSet;
-
-    #[test]
-    fn a_clock_that_is_set_over_and_over_is_noted_twenty_times_an_hour_and_summed_up() {
-        let mut quota = Quota::default();
-        let half_minutes = (0..240).map(|n| n * 30_000_000_000);
-        let noted: Vec<u64> = half_minutes
-            .filter(|at| quota.admits_clock_set(*at))
-            .collect();
-        assert_eq!(noted.len(), 40);
-        let header = r#"{"version":"0","started_at":"","command_line":[],"machine":"","board":"","to":null,"address":"",
-            "interface":"lo","interface_kind":"loopback","rate":1000,"payload":64,"length_ns":1,"outage_ns":1,
-            "delay_ns":1}"#;
-        let header: Header = serde_json::from_str(header).expect("a header");
-        let mut summary = Summary::new(header);
-        for at in ["10:00", "11:00"] {
-            let set = ClockSet {
-                at_ns: 0,
-                by_ns: -3_000_000,
-                suspended_ns: 0,
-            };
-            let (at, start_ns, what) = (at.to_owned(), 0, Remark::ClockSet { set });
-            summary.take(&Entry::Remark(Note { at, start_ns, what }));
-        }
-        let lines = summary.lines();
-        let clock = lines
-            .iter()
-            .find(|(name, _)| *name == "clock")
-            .expect("a line");
-        let last = "the clock of this host was set back by 3.000 ms, at 11:00";
-        assert_eq!(clock.1, format!("set 2 times; the last: {last}"));
     }
 }

@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counts::Counts;
-use super::one_way::{self, OneWayDelays};
-use crate::data::Histogram;
-use crate::workload::probe::{Fate, Outcome};
+use crate::data::{BUCKETS, Histogram, bucket_of};
+use crate::stats::whole;
+use crate::workload::probe::{Fate, Outcome, Return};
 
 /// Length, in nanoseconds.
 const LENGTH_NS: u64 = 60_000_000_000;
+/// Buckets of the histogram that are counted as one, so that a minute takes up few kilobytes: no bucket is wider than
+/// 1/32 of its times.
+const BUCKETS_AS_ONE: usize = 4;
 
 /// Counts of the probes that were due in some time. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,32 +66,65 @@ pub struct Minute {
     pub one_way: Option<OneWayDelays>,
 }
 
+/// Clocks and one-way delays of a minute.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OneWayDelays {
+    /// Bound of the error of this host's clock, in microseconds: the largest. 0: at the end, none was known.
+    pub here_us: u32,
+    /// Bound of the error of the other host's clock, in the same unit.
+    pub there_us: u32,
+    /// The least of 0 and all delays of both directions. Below 0: the clocks differ by more than a delay.
+    pub least_ns: i64,
+    /// Delays from this host to the other, of probes for which both bounds were known.
+    pub forward: Histogram,
+    /// Delays back.
+    pub back: Histogram,
+}
+
+/// Counts of times, in few buckets.
+#[derive(Debug)]
+struct Times(Vec<u64>);
+
+impl Times {
+    fn new() -> Self {
+        Self(vec![0; BUCKETS])
+    }
+
+    fn add(&mut self, ns: u64) {
+        let bucket = bucket_of(ns);
+        self.0[bucket - bucket % BUCKETS_AS_ONE + BUCKETS_AS_ONE / 2] += 1;
+    }
+
+    /// Returns the counts, and begins again.
+    fn end(&mut self) -> Histogram {
+        let counts = Histogram::of_counts(self.0.iter().copied());
+        self.0.fill(0);
+        counts
+    }
+}
+
 /// Counter of outcomes by minute.
 #[derive(Debug)]
 pub struct Minutes {
-    gap_ns: f64,
+    gap_ns: u64,
     minute: Minute,
-    counts: Counts,
-    /// `None`: both ends are one host.
-    one_way: Option<one_way::Counter>,
+    rtt: Times,
+    forward: Times,
+    back: Times,
+    has_two_hosts: bool,
 }
 
 impl Minutes {
-    /// Returns a counter of probes that are this far apart, over loopback.
-    pub fn new(gap_ns: f64) -> Self {
+    /// Returns a counter of probes that are this far apart. It counts one-way delays between two hosts.
+    pub fn new(gap_ns: f64, has_two_hosts: bool) -> Self {
         Self {
-            gap_ns,
+            gap_ns: whole(gap_ns),
             minute: Minute::default(),
-            counts: Counts::default(),
-            one_way: None,
+            rtt: Times::new(),
+            forward: Times::new(),
+            back: Times::new(),
+            has_two_hosts,
         }
-    }
-
-    /// Counts one-way delays as well, between two hosts.
-    #[must_use]
-    pub fn with_one_way(mut self) -> Self {
-        self.one_way = Some(one_way::Counter::default());
-        self
     }
 
     /// Counts an outcome. Returns the minute before if it is over. `clock_error_us` is the bound of this host's clock, 0
@@ -97,23 +132,16 @@ impl Minutes {
     pub fn take(&mut self, outcome: &Outcome, clock_error_us: u32) -> Option<Minute> {
         let over = outcome.at_ns >= self.minute.probes.start_ns + LENGTH_NS;
         let over = over.then(|| self.end(outcome.at_ns));
-        let minute = &mut self.minute;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a second at most"
-        )]
-        let gap_ns = self.gap_ns as u64;
-        let probes = &mut minute.probes;
-        probes.length_ns = outcome.at_ns + gap_ns - probes.start_ns;
+        let probes = &mut self.minute.probes;
+        probes.length_ns = outcome.at_ns + self.gap_ns - probes.start_ns;
         match outcome.fate {
             Fate::Returned(found) => {
                 probes.sent += 1;
                 probes.returned += 1;
-                minute.longest_ns = minute.longest_ns.max(found.rtt_ns);
-                self.counts.add(found.rtt_ns);
-                if let Some(one_way) = &mut self.one_way {
-                    one_way.take(clock_error_us, &found);
+                self.minute.longest_ns = self.minute.longest_ns.max(found.rtt_ns);
+                self.rtt.add(found.rtt_ns);
+                if self.has_two_hosts {
+                    self.take_one_way(clock_error_us, &found);
                 }
             }
             Fate::Lost => probes.sent += 1,
@@ -121,6 +149,21 @@ impl Minutes {
             Fate::Unsent => probes.unsent += 1,
         }
         over
+    }
+
+    fn take_one_way(&mut self, here_us: u32, found: &Return) {
+        let there_us = found.state.clock_error_us;
+        let delays = self.minute.one_way.get_or_insert_default();
+        let grown = |before: u32, now: u32| if now == 0 { 0 } else { before.max(now) };
+        delays.here_us = grown(delays.here_us, here_us);
+        delays.there_us = grown(delays.there_us, there_us);
+        if here_us == 0 || there_us == 0 {
+            return;
+        }
+        let [forward_ns, back_ns] = [found.one_way.forward_ns, found.one_way.back_ns];
+        delays.least_ns = delays.least_ns.min(forward_ns).min(back_ns);
+        self.forward.add(u64::try_from(forward_ns).unwrap_or(0));
+        self.back.add(u64::try_from(back_ns).unwrap_or(0));
     }
 
     /// Returns the counts of the minute that is not over.
@@ -134,11 +177,14 @@ impl Minutes {
     }
 
     fn end(&mut self, next_start_ns: u64) -> Minute {
-        let mut next = Minute::default();
-        next.probes.start_ns = next_start_ns;
-        let mut minute = std::mem::replace(&mut self.minute, next);
-        minute.rtt = self.counts.end();
-        minute.one_way = self.one_way.as_mut().map(one_way::Counter::end);
+        let mut minute = std::mem::take(&mut self.minute);
+        self.minute.probes.start_ns = next_start_ns;
+        minute.rtt = self.rtt.end();
+        if self.has_two_hosts {
+            let delays = minute.one_way.get_or_insert_default();
+            delays.forward = self.forward.end();
+            delays.back = self.back.end();
+        }
         minute
     }
 }
@@ -146,12 +192,12 @@ impl Minutes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::probe::{EchoState, OneWay, Return};
+    use crate::workload::probe::{EchoState, OneWay};
 
     #[test]
     fn every_outcome_is_in_one_minute() {
         let gap_ns = 10_000_000_u64;
-        let mut minutes = Minutes::new(gap_ns as f64);
+        let mut minutes = Minutes::new(gap_ns as f64, false);
         let mut found = Vec::new();
         for n in 0..15_000 {
             let fate = match n % 10 {

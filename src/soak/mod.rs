@@ -5,7 +5,6 @@
 //! the kernel says meanwhile, and [`far_end`] keeps the echo at the other end running. Only [`notes`] and [`far_end`]
 //! touch the system.
 
-mod counts;
 pub mod event;
 pub mod far_end;
 pub mod finder;
@@ -14,8 +13,9 @@ pub mod minute;
 mod next;
 pub mod notes;
 pub mod one_way;
-pub mod remark;
 pub mod summary;
+
+use std::time::Duration;
 
 /// Formats a time in the unit that suits it: `81 us`, `312 ms`, `4.2 s`, `4m 55s`.
 pub fn time_text(ns: u64) -> String {
@@ -30,10 +30,15 @@ pub fn time_text(ns: u64) -> String {
         1_000_000..1_000_000_000 => with(value / 1e6, "ms"),
         1_000_000_000..60_000_000_000 => format!("{:.1} s", value / 1e9),
         _ => {
-            let seconds = std::time::Duration::from_secs(ns / 1_000_000_000);
+            let seconds = Duration::from_secs(ns / 1_000_000_000);
             humantime::format_duration(seconds).to_string()
         }
     }
+}
+
+/// Returns a time in nanoseconds.
+pub fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

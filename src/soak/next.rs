@@ -1,10 +1,13 @@
-//! Commands to type next about an event: by its place, and by the counters of this host that moved with it.
+//! Words about an event: its line, its place, and the commands to type next.
 
 use std::collections::BTreeMap;
+use std::io;
 
-use super::event::{Event, Kind, Place};
+use serde_json::Value;
+
+use super::event::{Counter, Event, Kind, Place, Remark};
 use super::log::Header;
-use super::remark::{Counter, Remark};
+use super::time_text;
 use crate::sys::loss_places::{Layer, LossPlace, PLACES, by_name};
 
 /// Name of the place where packets are dropped on the way out.
@@ -15,99 +18,201 @@ const FIREWALL: &str = "firewall (NETFILTER_DROP)";
 /// Next step where a program did not run.
 const BUSY: &str = "top -H shows what else runs; sudo dmesg, if the board is hot or lacks power";
 
-/// Returns the places of an event, each with the command to type next, and the probes lost there, at most. Faults that
-/// follow each other at once are one event: beside an end or a link that failed, what the counters tell of is another.
-pub(super) fn steps(event: &Event, header: &Header) -> Vec<(String, u64)> {
-    let host = header.far_end();
-    let here = counted_place(event, End::Here).map(|(counted, by)| {
-        let next = counted.next_at(&header.interface);
-        (format!("here, {}: {next}", counted.what), by)
-    });
-    let there = counted_place(event, End::There).map(|(counted, by)| {
-        let next = counted.next_at("NIC");
-        (format!("at {host}, {}: there, {next}", counted.what), by)
-    });
-    let place = event.place_text(host);
-    let own = (format!("{place}: {}", of_place(event, header)), event.lost);
-    if !matches!(event.place, Place::FarEnd | Place::Link) {
-        // A veth(4) counts what its other end refuses, too.
-        let counted = here.into_iter().chain(there);
-        let counted: Vec<(String, u64)> = counted.map(|(step, _)| (step, event.lost)).collect();
-        return if counted.is_empty() {
-            vec![own]
-        } else {
-            counted
-        };
+impl Event {
+    /// Returns the line for people, which does not begin with the time of day. `host` is the other end.
+    pub fn line(&self, host: &str) -> String {
+        let length = time_text(self.length_ns);
+        let longest = time_text(self.longest_silence_ns);
+        let mut parts = vec![match self.silences {
+            0 => length,
+            1 => longest,
+            times => format!("{length} ({times} times, longest {longest})"),
+        }];
+        if self.lost > 0 {
+            parts.push(format!("{} of {} lost", self.lost, self.due));
+        }
+        if self.unsent > 0 {
+            parts.push(format!("{} not sent", self.unsent));
+        }
+        if self.rtt_ns > 0 {
+            let (rtt, usual) = (time_text(self.rtt_ns), time_text(self.usual_rtt_ns));
+            parts.push(format!("round trip {rtt} instead of {usual}"));
+        }
+        parts.push(self.place_text(host));
+        let notes = self.notes.iter().map(Remark::to_string);
+        let parts = std::iter::once(parts.join(", ")).chain(notes);
+        let text = parts.collect::<Vec<_>>().join("; ");
+        format!("{:<8}{text}", self.kind.word())
     }
-    let is_carrier = |note: &Remark| match note {
-        Remark::Counted { counter, .. } => *counter == Counter::Carrier,
-        _ => false,
-    };
-    let has_link = event.place == Place::FarEnd && event.notes.iter().any(is_carrier);
-    let link = has_link.then(|| (format!("at this host's link: {}", link(header)), event.lost));
-    let counted = here.into_iter().chain(there);
-    let counted = counted.map(|(step, by)| (step, by.min(event.lost)));
-    std::iter::once(own).chain(link).chain(counted).collect()
-}
 
-/// Returns the places of an event in which the log ends: mostly nobody has read any counter for it.
-pub(super) fn steps_of_open(event: &Event, header: &Header) -> Vec<(String, u64)> {
-    let mut ends = [End::Here, End::There].into_iter();
-    if event.place != Place::Path || ends.any(|end| counted_place(event, end).is_some()) {
-        return steps(event, header);
+    /// Returns the row for programs: an object without lists.
+    pub fn row(&self) -> Value {
+        let mut row = serde_json::to_value(self).unwrap_or_default();
+        let codes: Vec<&str> = self.notes.iter().map(Remark::code).collect();
+        row["note_codes"] = codes.join(" ").into();
+        row["notes"] = self.notes_text().into();
+        row
     }
-    let place = event.place_text(header.far_end());
-    let step = format!("{place}: not known: the log ends in it");
-    vec![(step, event.lost)]
-}
 
-/// Host whose counters are looked at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    Here,
-    There,
-}
-
-/// Returns the place whose counters at one end tell of most of an event's losses, or of many beside an end or a link that
-/// failed, and its packets.
-fn counted_place(event: &Event, end: End) -> Option<(&'static LossPlace, u64)> {
-    let mut counts = BTreeMap::<String, u64>::new();
-    for note in &event.notes {
-        let Remark::Counted { counter, by } = note else {
-            continue;
-        };
-        let name = match (counter, end) {
-            (Counter::Qdisc | Counter::InterfaceOut, End::Here) => WAY_OUT,
-            (Counter::Here(place), End::Here) | (Counter::There(place), End::There) => place,
-            _ => continue,
-        };
-        *counts.entry(name.to_owned()).or_default() += by;
+    /// Returns the notes for people.
+    pub fn notes_text(&self) -> String {
+        let notes: Vec<String> = self.notes.iter().map(Remark::to_string).collect();
+        notes.join("; ")
     }
-    let is_forward = |place: &LossPlace| (place.layer == Layer::Out) == (end == End::Here);
-    let mut counts = by_name(&counts);
-    // Probes and answers are UDP to open ports.
-    let is_of_others = |place: &LossPlace| place.is_common && place.layer > Layer::Link;
-    counts.retain(|(place, by)| {
-        let least = match event.place {
-            Place::Path => Some(event.lost / 2),
-            Place::Forward => is_forward(place).then_some(event.lost / 2),
-            Place::Back => (!is_forward(place)).then_some(event.lost / 2),
-            // Its socket is full if it does not read.
-            Place::FarEnd => (place.layer != Layer::Socket).then_some(event.lost / MANY),
-            // Nothing goes out without a link.
-            Place::Link => (place.layer != Layer::Out).then_some(event.lost / MANY),
-            Place::Here => None,
+
+    /// Returns the place for people.
+    pub fn place_text(&self, host: &str) -> String {
+        match self.place {
+            Place::Here if self.refused > 0 => {
+                let error = io::Error::from_raw_os_error(self.refused_errno);
+                format!("here: sending failed: {error}")
+            }
+            Place::Here if self.is_full => {
+                "here: this program's receive buffer was full".to_owned()
+            }
+            Place::Here => "here: this program did not get to run".to_owned(),
+            Place::Link => "at this host's link".to_owned(),
+            Place::Forward => format!("on the way to {host}"),
+            Place::Back => format!("on the way from {host}"),
+            Place::Path => "on the way there or back".to_owned(),
+            Place::FarEnd if self.kind == Kind::Delay => {
+                format!("at {host}: its program answered late")
+            }
+            // Mostly its buffer was full. If not, a note says why.
+            Place::FarEnd if self.is_full => {
+                format!("at {host}: its program's socket dropped them")
+            }
+            Place::FarEnd => format!("at {host}: its program did not answer"),
+        }
+    }
+
+    /// Returns whether the log ends in it.
+    pub(super) fn is_open(&self) -> bool {
+        self.notes.contains(&Remark::NotOver)
+    }
+
+    pub(super) fn was_set_down(&self) -> bool {
+        let mut notes = self.notes.iter();
+        notes.any(|note| matches!(note, Remark::SetDown { .. }))
+    }
+
+    pub(super) fn had_no_carrier(&self) -> bool {
+        self.counts()
+            .any(|(counter, _)| *counter == Counter::Carrier)
+    }
+
+    fn counts(&self) -> impl Iterator<Item = (&Counter, u64)> {
+        self.notes.iter().filter_map(|note| match note {
+            Remark::Counted { counter, by } => Some((counter, *by)),
+            _ => None,
+        })
+    }
+
+    /// Returns the places of the event, each with the command to type next, and the probes lost there, at most. Faults
+    /// that follow each other at once are one event: beside an end or a link that failed, what the counters tell of is
+    /// another. If the log ends in it, mostly nobody has read any counter for it.
+    pub(super) fn steps(&self, header: &Header) -> Vec<(String, u64)> {
+        let host = header.far_end();
+        let (mut steps, mut is_of_socket) = (Vec::new(), false);
+        for is_here in [true, false] {
+            let Some((place, by)) = self.counted_place(is_here) else {
+                continue;
+            };
+            let step = if is_here {
+                format!("here, {}: {}", place.what, place.next_at(&header.interface))
+            } else {
+                is_of_socket = place.layer == Layer::Socket;
+                format!("at {host}, {}: there, {}", place.what, place.next_at("NIC"))
+            };
+            steps.push((step, self.lost.min(by)));
+        }
+        let has_failed = match self.place {
+            // What its socket dropped for another reason than a full buffer is no matter of its program.
+            Place::FarEnd => !is_of_socket,
+            place => place == Place::Link,
         };
-        event.lost > 0 && least.is_some_and(|least| *by > least) && !is_of_others(place)
-    });
-    counts.first().copied()
+        if has_failed || steps.is_empty() && !(self.is_open() && self.place == Place::Path) {
+            let own = format!("{}: {}", self.place_text(host), self.own_step(header));
+            steps.insert(0, (own, self.lost));
+        }
+        if self.place == Place::FarEnd && self.had_no_carrier() {
+            steps.insert(
+                1,
+                (format!("at this host's link: {}", link(header)), self.lost),
+            );
+        }
+        steps
+    }
+
+    /// Returns the place whose counters here or there tell of most of the losses, or of many beside an end or a link that
+    /// failed, and its packets.
+    fn counted_place(&self, is_here: bool) -> Option<(&'static LossPlace, u64)> {
+        let mut counts = BTreeMap::<String, u64>::new();
+        for (counter, by) in self.counts() {
+            let name = match counter {
+                Counter::Qdisc | Counter::InterfaceOut if is_here => WAY_OUT,
+                Counter::Here(place) if is_here => place,
+                Counter::There(place) if !is_here => place,
+                _ => continue,
+            };
+            *counts.entry(name.to_owned()).or_default() += by;
+        }
+        let is_possible = |place: &LossPlace| {
+            let is_out = place.layer == Layer::Out;
+            match self.place {
+                Place::Forward => is_out == is_here,
+                Place::Back => is_out != is_here,
+                // Its socket is full if it does not read.
+                Place::FarEnd => !place.is_full(),
+                // Nothing goes out without a link.
+                Place::Link => !is_out,
+                Place::Path => true,
+                Place::Here => false,
+            }
+        };
+        let least = match self.place {
+            Place::FarEnd | Place::Link => self.lost / MANY,
+            _ => self.lost / 2,
+        };
+        let mut counts = by_name(&counts);
+        // Probes and answers are UDP to open ports.
+        let is_of_others = |place: &LossPlace| place.is_common && place.layer > Layer::Link;
+        counts.retain(|(place, by)| {
+            self.lost > 0 && *by > least && is_possible(place) && !is_of_others(place)
+        });
+        counts.first().copied()
+    }
+
+    /// Returns the command to type next about the event's own place.
+    fn own_step(&self, header: &Header) -> String {
+        let interface = &header.interface;
+        let [way_out, firewall] = [WAY_OUT, FIREWALL].map(|what| typed(what, interface));
+        match self.place {
+            Place::Here if self.refused > 0 => {
+                format!("ip route get {}; {way_out}; {firewall}", header.address)
+            }
+            Place::Here => format!("{BUSY}; run it by: sudo chrt -f 50 udpbench"),
+            Place::Link if self.was_set_down() => format!(
+                "{interface} was set down here: sudo ip link set {interface} up; who does that: journalctl -b -u \
+                 NetworkManager -u systemd-networkd"
+            ),
+            Place::Link => link(header),
+            Place::FarEnd => format!("there, {BUSY}; journalctl -b -n 50"),
+            Place::Path if self.kind == Kind::Delay => {
+                format!("a full queue: {way_out}; the same there")
+            }
+            Place::Forward | Place::Path | Place::Back => format!(
+                "no counter tells of most of them, and rules of a firewall have none: here and there, {firewall}; {way_out}; \
+                 ip -s link; then cables and switches"
+            ),
+        }
+    }
 }
 
 /// Returns what to type about a link that was down, which nobody here set down.
 fn link(header: &Header) -> String {
-    let interface = &header.interface;
+    let (interface, host) = (&header.interface, header.far_end());
     let damaged = typed("damaged frames", interface);
-    let host = header.far_end();
     format!(
         "the cable, its plugs, the port of the switch; sudo ethtool {interface}; {damaged}; sudo dmesg; or somebody set \
          it down at {host}: there, journalctl -b -n 50"
@@ -118,46 +223,6 @@ fn link(header: &Header) -> String {
 fn typed(what: &str, interface: &str) -> String {
     let place = PLACES.iter().find(|place| place.what == what);
     place.map_or_else(String::new, |place| place.next_at(interface))
-}
-
-fn of_place(event: &Event, header: &Header) -> String {
-    let (host, interface) = (header.far_end(), &header.interface);
-    let typed = |what: &str| typed(what, interface);
-    match event.place {
-        Place::Here if event.refused > 0 => format!(
-            "ip route get {}; {}; {}",
-            header.address,
-            typed(WAY_OUT),
-            typed(FIREWALL)
-        ),
-        Place::Here => format!("{BUSY}; run it by: sudo chrt -f 50 udpbench"),
-        Place::Link if event.set_down().is_some() => format!(
-            "sudo ip link set {interface} up; who does that: journalctl -b -u NetworkManager -u systemd-networkd"
-        ),
-        Place::Link => link(header),
-        Place::FarEnd => match event.dropped_at_its_socket().filter(|_| event.is_full) {
-            Some(place) => format!("there, {}", place.next_at("NIC")),
-            None => format!("there, {BUSY}; journalctl -b -n 50"),
-        },
-        Place::Path if event.kind == Kind::Delay => {
-            format!("a full queue: {}; the same there", typed(WAY_OUT))
-        }
-        Place::Path if event.lost_forward.is_none() => format!(
-            "which of them is not known: nothing returned before it, or after it; {0}; there, {0}; then cables and \
-             switches",
-            typed(FIREWALL)
-        ),
-        Place::Forward | Place::Path => format!(
-            "no counter of {host} tells of most of them; rules of a firewall have none: here and there, {}; here, tc -s qdisc \
-             show dev {interface}; then cables and switches",
-            typed(FIREWALL)
-        ),
-        Place::Back => format!(
-            "firewalls were not looked at: here and there, {}; there, tc -s qdisc; ip -s link; then cables and \
-             switches",
-            typed(FIREWALL)
-        ),
-    }
 }
 
 #[cfg(test)]
@@ -176,8 +241,8 @@ mod tests {
         for (key, value) in change.as_object().expect("an object") {
             event[key] = value.clone();
         }
-        let event = serde_json::from_value(event).expect("an event");
-        steps(&event, &serde_json::from_value(header).expect("a header"))
+        let event: Event = serde_json::from_value(event).expect("an event");
+        event.steps(&serde_json::from_value(header).expect("a header"))
     }
 
     fn counted(counter: &serde_json::Value, by: u64) -> serde_json::Value {
@@ -238,12 +303,12 @@ mod tests {
             (
                 "link",
                 json!({"notes": [counted(&json!("carrier"), 1), {"set-down": {"interface": "end0"}}]}),
-                "end0 was set down here: sudo ip link set end0 up; who does that: journalctl ",
+                "at this host's link: end0 was set down here: sudo ip link set end0 up; who does that: journalctl ",
             ),
             (
                 "forward",
                 json!({}),
-                "on the way to board: no counter of board tells of most of them; ",
+                "on the way to board: no counter tells of most of them, ",
             ),
             (
                 "forward",
@@ -253,7 +318,7 @@ mod tests {
             (
                 "back",
                 json!({}),
-                "on the way from board: firewalls were not looked at: here and there, sudo nft list ruleset; ",
+                "on the way from board: no counter tells of most of them, and rules of a firewall have none: here and there, sudo nft ",
             ),
             (
                 "back",
@@ -264,7 +329,7 @@ mod tests {
             (
                 "back",
                 json!({"notes": [counted(&json!({"here": "closed UDP ports"}), 1697)]}),
-                "on the way from board: firewalls were not looked at: ",
+                "on the way from board: no counter ",
             ),
             (
                 "back",
@@ -290,13 +355,13 @@ mod tests {
             (
                 "far_end",
                 json!({"is_full": true}),
-                "at board: its program did not read, until its receive buffer was full: there, top -H ",
+                "at board: its program's socket dropped them: there, top -H ",
             ),
             // The socket counts all that it drops.
             (
                 "far_end",
                 json!({"is_full": true, "notes": [counted(&json!({"there": "IPsec policy"}), 100)]}),
-                "at board: IPsec policy: there, sudo ip xfrm policy; ",
+                "at board, IPsec policy: there, sudo ip xfrm policy; ",
             ),
             // The frames' address is not the other host's: they are for others there.
             (

@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::event::{Event, Place};
-use super::remark::{Counter, HeatState, Remark};
+use super::event::{Counter, Event, HeatState, Place, Remark};
 use crate::sys::files::Root;
 use crate::sys::kernel_log::KernelLog;
 use crate::sys::loss_counters::{LossCounters, LossReader};
@@ -57,7 +56,6 @@ impl Notes {
             said.truncate(MAX_LINES);
             said.push(Remark::MoreLines { lines });
         }
-        let is_of_link = counted.contains_key(&Counter::Carrier);
         // What ends at a place every day is worth a word if it is as many as were lost.
         let lost = event.lost;
         let counted = counted.into_iter();
@@ -68,7 +66,7 @@ impl Notes {
             by,
         });
         event.notes = counted.chain(said).collect();
-        let is_of_link = is_of_link || event.set_down().is_some();
+        let is_of_link = event.had_no_carrier() || event.was_set_down();
         if is_of_link && event.place != Place::FarEnd && event.lost > 0 {
             event.place = Place::Link;
         }
@@ -208,8 +206,7 @@ mod tests {
             "usual_rtt_ns":1,"rtt_ns":0}"#;
         let mut event: Event = serde_json::from_str(event).expect("an event");
         notes.explain(&mut event);
-        assert_eq!(event.place_text("board"), "eth0 was set down here");
-        let line = "silence 1.0 s, 9 of 9 lost, eth0 was set down here; carrier changes +1";
-        assert_eq!(event.line("board"), line, "it is said once");
+        let line = "silence 1.0 s, 9 of 9 lost, at this host's link; carrier changes +1; eth0 was set down here";
+        assert_eq!(event.line("board"), line);
     }
 }

@@ -1,14 +1,13 @@
-//! The summary of a soak: follows from its log alone, live or read again. Its size does not grow.
+//! The summary of a soak: follows from its log alone, live or read again.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::event::{Event, Kind};
-use super::log::{Entry, Header, Note, SoakLog};
-use super::minute::Probes;
-use super::next;
-use super::one_way::OneWaySummary;
-use super::remark::Remark;
+use super::event::{Event, Kind, Remark};
+use super::log::{Entry, Header, Note, SoakLog, events};
+use super::minute::{Minute, Probes};
+use super::one_way::{one_way, quantiles};
 use super::time_text;
 use crate::data::Histogram;
 use crate::stats::whole;
@@ -17,56 +16,23 @@ use crate::term::{escape, fold};
 use crate::text::digits::counted;
 
 /// Upper ends of the classes of silences, in nanoseconds, and their names.
-const CLASSES: [(u64, &str); 5] = [
+const SILENCES: [(u64, &str); 5] = [
     (100_000_000, "silence of less than 100 ms"),
     (1_000_000_000, "silence of 100 ms to 1 s"),
     (10_000_000_000, "silence of 1 s to 10 s"),
     (60_000_000_000, "silence of 10 s to 1 min"),
     (u64::MAX, "silence of more than 1 min"),
 ];
-
 /// Places that the summary has a next step for, at most.
 const NEXT_STEPS: usize = 5;
 
-/// Summary of the entries so far.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    header: Header,
-    silences: [Tally; CLASSES.len()],
-    /// Losses, delays and unsent probes.
-    others: [Tally; 3],
-    /// Places and what to type next, and the number of events and of lost probes for each.
-    steps: BTreeMap<(Kind, String), (u64, u64)>,
-    /// Events that the log does not list.
-    unlisted: u64,
-    silent_ns: u64,
-    longest_silence_ns: u64,
-    probes: Probes,
-    /// Counts of the minute that is not over.
-    so_far: Probes,
-    /// The event that is not over.
-    open: Option<Event>,
-    longest_rtt_ns: u64,
-    rtt: Histogram,
-    one_way: OneWaySummary,
-    /// Times that the other end's program was started again, and the last one.
-    restarts: u64,
-    last_restart: Option<Note>,
-    /// Why the other end's program is gone, if it is.
-    gone: Option<Note>,
-    /// Times that somebody set this host's clock, and the last one.
-    clock_sets: u64,
-    last_clock_set: Option<Note>,
-    /// True if the log ends without the end of the soak.
-    is_cut_off: bool,
-    /// True if a silence was not over at the end of the log: it may have lasted longer.
-    broke_off_in_silence: bool,
-    /// A moment of the part of the soak that goes on, as in RFC 3339 and in nanoseconds of the soak. The start in the
-    /// header has no fractions.
-    part: (String, u64),
-    /// Number of interruptions, and the sentence about the last one.
-    interruptions: u64,
-    last_interruption: String,
+/// Summary of some entries.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary<'a> {
+    /// Header of the log.
+    pub header: &'a Header,
+    /// Its other lines.
+    pub entries: &'a [Entry],
 }
 
 /// Number of events, the sum of their lengths, and the longest.
@@ -76,194 +42,24 @@ struct Tally {
     together_ns: u64,
     longest_ns: u64,
     lost: u64,
-    /// True if the log ends in one of them.
-    is_least: bool,
-}
-
-impl Tally {
-    /// Returns a length of these for people.
-    fn shown(&self, ns: u64) -> String {
-        least(self.is_least, ns)
-    }
-
-    fn add(&mut self, number: u64, [together_ns, longest_ns]: [u64; 2], lost: u64) {
-        self.number += number;
-        self.together_ns += together_ns;
-        self.longest_ns = self.longest_ns.max(longest_ns);
-        self.lost += lost;
-    }
-}
-
-/// Returns a length for people. `is_least`: it may have been longer.
-fn least(is_least: bool, ns: u64) -> String {
-    let prefix = if is_least { "at least " } else { "" };
-    format!("{prefix}{}", time_text(ns))
 }
 
 impl SoakLog {
     /// Returns the summary of all entries.
-    pub fn summary(&self) -> Summary {
-        let mut summary = Summary::new(self.header.clone());
-        self.lines.iter().for_each(|entry| summary.take(entry));
-        summary.settled()
+    pub fn summary(&self) -> Summary<'_> {
+        Summary {
+            header: &self.header,
+            entries: &self.lines,
+        }
     }
 }
 
-impl Summary {
-    /// Returns the summary of a soak that has just begun.
-    pub fn new(header: Header) -> Self {
-        Self {
-            part: (header.run.started_at.clone(), 0),
-            header,
-            silences: [Tally::default(); CLASSES.len()],
-            others: [Tally::default(); 3],
-            steps: BTreeMap::new(),
-            unlisted: 0,
-            silent_ns: 0,
-            longest_silence_ns: 0,
-            probes: Probes::default(),
-            so_far: Probes::default(),
-            open: None,
-            longest_rtt_ns: 0,
-            rtt: Histogram::default(),
-            one_way: OneWaySummary::default(),
-            restarts: 0,
-            last_restart: None,
-            gone: None,
-            clock_sets: 0,
-            last_clock_set: None,
-            is_cut_off: true,
-            broke_off_in_silence: false,
-            interruptions: 0,
-            last_interruption: String::new(),
-        }
-    }
-
-    /// Adds a line of the log.
-    pub fn take(&mut self, entry: &Entry) {
-        self.is_cut_off = !entry.is_end();
-        match entry {
-            Entry::Open(event) => self.open = Some((**event).clone()),
-            Entry::Event(event) => {
-                self.open = None;
-                self.take_event(event, false);
-            }
-            Entry::SoFar(probes) => self.so_far = *probes,
-            Entry::Minute(minute) => {
-                self.so_far = Probes::default();
-                self.probes.add(&minute.probes);
-                self.unlisted += minute.unlisted;
-                self.silent_ns += minute.unlisted_silent_ns;
-                self.longest_rtt_ns = self.longest_rtt_ns.max(minute.longest_ns);
-                self.rtt.add(&minute.rtt);
-                let rtt = minute.rtt.quantile(0.5).map(whole);
-                if let Some((one_way, rtt_ns)) = minute.one_way.as_ref().zip(rtt) {
-                    self.one_way.take(one_way, rtt_ns);
-                }
-            }
-            Entry::Remark(note) => self.take_note(note),
-        }
-    }
-
-    fn take_note(&mut self, note: &Note) {
-        match &note.what {
-            Remark::StartedAgain { .. } | Remark::Restarted { .. } => {
-                self.restarts += 1;
-                self.last_restart = Some(note.clone());
-                self.gone = None;
-            }
-            Remark::ProgramEnded { .. } | Remark::NotStarted { .. } => {
-                self.gone = Some(note.clone());
-            }
-            Remark::ClockSet { .. } => {
-                self.clock_sets += 1;
-                self.last_clock_set = Some(note.clone());
-            }
-            Remark::Resumed => {
-                self.gone = None;
-                self.settle();
-                self.interrupted(note);
-            }
-            _ => {}
-        }
-    }
-
-    /// Counts what was not over when something ended the soak.
-    #[must_use]
-    pub fn settled(mut self) -> Self {
-        self.settle();
-        self
-    }
-
-    fn settle(&mut self) {
-        self.probes.add(&std::mem::take(&mut self.so_far));
-        if let Some(event) = self.open.take() {
-            self.take_event(&event, true);
-        }
-    }
-
-    /// Notes from when to when nothing was measured.
-    fn interrupted(&mut self, resumed: &Note) {
-        let (started_at, start_ns) = &self.part;
-        let lasted = Duration::from_nanos(resumed.start_ns.saturating_sub(*start_ns));
-        let began = humantime::parse_rfc3339(started_at).ok();
-        let ended = began.and_then(|it| it.checked_add(lasted));
-        let from = ended.map_or_else(
-            || "a time that is not known".to_owned(),
-            |it| humantime::format_rfc3339_millis(it).to_string(),
-        );
-        self.interruptions += 1;
-        self.last_interruption = format!("from {from} to {}", resumed.at);
-        self.part = (resumed.at.clone(), resumed.start_ns);
-    }
-
-    /// Adds an event. `is_open`: the log ends in it.
-    fn take_event(&mut self, event: &Event, is_open: bool) {
-        if !event.at.is_empty() {
-            self.part = (event.at.clone(), event.start_ns);
-        }
-        let steps = if is_open {
-            next::steps_of_open(event, &self.header)
-        } else {
-            next::steps(event, &self.header)
-        };
-        for (step, by) in steps {
-            let (number, lost) = self.steps.entry((event.kind, step)).or_default();
-            *number += 1;
-            *lost += by;
-        }
-        self.broke_off_in_silence |= is_open && event.kind == Kind::Silence;
-        self.silent_ns += event.silent_ns;
-        self.longest_silence_ns = self.longest_silence_ns.max(event.longest_silence_ns);
-        let longest = event.longest_silence_ns;
-        let whole = (1, [event.length_ns; 2]);
-        let (tally, (number, lengths_ns)) = match event.kind {
-            Kind::Silence => {
-                let class = CLASSES.iter().position(|(end_ns, _)| longest < *end_ns);
-                let class = class.unwrap_or(CLASSES.len() - 1);
-                let lengths_ns = [event.silent_ns, longest];
-                (&mut self.silences[class], (event.silences, lengths_ns))
-            }
-            Kind::Loss => (&mut self.others[0], whole),
-            Kind::Delay => (&mut self.others[1], whole),
-            Kind::Unsent => (&mut self.others[2], whole),
-        };
-        tally.add(number, lengths_ns, event.lost);
-        tally.is_least |= is_open;
-    }
-
-    /// Returns the number of events so far.
-    pub fn events(&self) -> u64 {
-        let all = self.silences.iter().chain(&self.others);
-        all.map(|tally| tally.number).sum::<u64>() + self.unlisted
-    }
-
+impl<'a> Summary<'a> {
     /// Returns the text for people: the lines and the table. `width` is in terminal columns.
     pub fn text(&self, width: u16) -> String {
         let lines = self.lines().into_iter();
-        let lines = lines.map(|(name, line)| format!("{name:<11}{}", escape::line(&line)));
-        let text = lines.collect::<Vec<_>>().join("\n") + "\n";
-        let text = fold::text(&text, width.into());
+        let lines = lines.map(|(name, line)| format!("{name:<11}{}\n", escape::line(&line)));
+        let text = fold::text(&lines.collect::<String>(), width.into());
         let table = self.table();
         if table.is_empty() {
             return text;
@@ -276,141 +72,233 @@ impl Summary {
         let columns = Columns::<(&str, Tally)>::default()
             .word("event", |(name, _)| (*name).to_owned())
             .number("number", |(_, it)| it.number.to_string())
-            .number("together", |(_, it)| it.shown(it.together_ns))
-            .number("longest", |(_, it)| it.shown(it.longest_ns))
+            .number("together", |(_, it)| time_text(it.together_ns))
+            .number("longest", |(_, it)| time_text(it.longest_ns))
             .number("lost", |(_, it)| it.lost.to_string());
-        columns.table(self.rows())
+        let rows = self.tallies().into_iter();
+        columns.table(rows.filter(|(_, tally)| tally.number > 0))
+    }
+
+    /// Returns the events of each class.
+    fn tallies(&self) -> Vec<(&'static str, Tally)> {
+        let mut least_ns = 0;
+        let silences = SILENCES.map(|(end_ns, name)| {
+            let lengths_ns = std::mem::replace(&mut least_ns, end_ns)..end_ns;
+            (name, Kind::Silence, lengths_ns)
+        });
+        let others = [Kind::Loss, Kind::Delay, Kind::Unsent];
+        let others = others.map(|kind| (kind.word(), kind, 0..u64::MAX));
+        let classes = silences.into_iter().chain(others);
+        let tally = |(name, kind, lengths_ns): (_, Kind, std::ops::Range<u64>)| {
+            let of_class = events(self.entries)
+                .filter(|it| it.kind == kind && lengths_ns.contains(&it.longest_silence_ns));
+            let mut tally = Tally::default();
+            for event in of_class {
+                let (number, together_ns, longest_ns) = match kind {
+                    Kind::Silence => (event.silences, event.silent_ns, event.longest_silence_ns),
+                    _ => (1, event.length_ns, event.length_ns),
+                };
+                tally.number += number;
+                tally.together_ns += together_ns;
+                tally.longest_ns = tally.longest_ns.max(longest_ns);
+                tally.lost += event.lost;
+            }
+            (name, tally)
+        };
+        classes.map(tally).collect()
+    }
+
+    fn minutes(&self) -> impl Iterator<Item = &'a Minute> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Minute(minute) => Some(&**minute),
+            _ => None,
+        })
+    }
+
+    fn notes(&self) -> impl Iterator<Item = &'a Note> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Remark(note) => Some(note),
+            _ => None,
+        })
+    }
+
+    /// Returns the probes of all minutes, with those of the minutes that something cut off.
+    fn probes(&self) -> Probes {
+        let (mut sum, mut so_far) = (Probes::default(), Probes::default());
+        for entry in self.entries {
+            match entry {
+                Entry::SoFar(probes) => so_far = *probes,
+                Entry::Minute(minute) => {
+                    so_far = Probes::default();
+                    sum.add(&minute.probes);
+                }
+                Entry::Remark(note) if note.what == Remark::Resumed => {
+                    sum.add(&std::mem::take(&mut so_far));
+                }
+                _ => {}
+            }
+        }
+        sum.add(&so_far);
+        sum
     }
 
     /// Returns the lines of the summary, each with its name.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
-        let header = &self.header;
-        let (rate, payload) = (header.rate, u32::from(header.payload));
+        let probes = self.probes();
+        let mut lines = vec![
+            ("soak", self.asked(&probes)),
+            ("available", self.availability(&probes)),
+            ("lost", losses(&probes)),
+        ];
+        let mut rtt = Histogram::default();
+        self.minutes().for_each(|minute| rtt.add(&minute.rtt));
+        if rtt.count() > 0 {
+            let longest = time_text(self.minutes().map(|it| it.longest_ns).max().unwrap_or(0));
+            let text = format!("{}, longest {longest}", quantiles(&rtt));
+            lines.push(("round trip", text));
+        }
+        if self.header.to.is_some() {
+            lines.push(("one way", one_way(self.minutes())));
+        }
+        lines.extend(self.said());
+        let unlisted: u64 = self.minutes().map(|it| it.unlisted).sum();
+        if unlisted > 0 {
+            let text = "more events than the log lists for each hour; their silence is counted";
+            lines.push(("unlisted", format!("{unlisted} {text}")));
+        }
+        lines.extend(self.next().into_iter().map(|step| ("next", step)));
+        lines
+    }
+
+    fn asked(&self, probes: &Probes) -> String {
+        let header = self.header;
         let to = match &header.to {
             Some(to) => format!("to {to} ({})", header.address),
             None => "over loopback".to_owned(),
         };
-        let length = time_text(self.probes.length_ns);
-        let cut_off = if self.is_cut_off {
-            ", not to its end"
-        } else {
-            ""
-        };
-        let soaked = format!("{length} at {rate} probes of {payload} B per second {to}{cut_off}");
-        let mut lines = vec![("soak", soaked), ("available", self.availability())];
-        let probes = &self.probes;
-        let all = probes.sent + probes.refused;
-        let lost = all - probes.returned;
-        let share = 100.0 * lost as f64 / all.max(1) as f64;
-        let more = match probes.unsent {
-            0 => String::new(),
-            unsent => format!("; this host was too late to send {unsent} more"),
-        };
-        lines.push((
-            "lost",
-            format!("{lost} of {all} probes ({share:.4} %){more}"),
-        ));
-        if let Some((p50, p99)) = self.rtt.quantile(0.5).zip(self.rtt.quantile(0.99)) {
-            let [p50, p99] = [p50, p99].map(|ns| time_text(whole(ns)));
-            let longest = time_text(self.longest_rtt_ns);
-            lines.push((
-                "round trip",
-                format!("median {p50}, 99th percentile {p99}, longest {longest}"),
-            ));
-        }
-        if header.to.is_some() {
-            lines.push(("one way", self.one_way.line(header.far_end())));
-        }
-        if let Some(Note { what, .. }) = &self.last_restart {
-            let line = match self.restarts {
-                1 => what.to_string(),
-                number => format!("{number} restarts; the last: {what}"),
+        let is_whole = self.entries.last().is_some_and(Entry::is_end);
+        format!(
+            "{} at {} probes of {} B per second {to}{}",
+            time_text(probes.length_ns),
+            header.rate,
+            u32::from(header.payload),
+            if is_whole { "" } else { ", not to its end" }
+        )
+    }
+
+    /// Returns what happened beside the events: how often, and the last time in words.
+    fn said(&self) -> Vec<(&'static str, String)> {
+        let (mut said, mut gone) = (BTreeMap::<_, (u64, String)>::new(), None);
+        for note in self.notes() {
+            let what = note.what.to_string();
+            let (name, text) = match &note.what {
+                Remark::StartedAgain { .. } | Remark::Restarted { .. } => ("other end", what),
+                Remark::ProgramEnded { .. } | Remark::NotStarted { .. } => {
+                    gone = Some(("other end", what));
+                    continue;
+                }
+                Remark::ClockSet { .. } => ("clock", format!("{what}, at {}", note.at)),
+                Remark::Resumed => ("resumed", self.interruption(note)),
+                _ => continue,
             };
-            lines.push(("other end", line));
+            gone = gone.filter(|_| name == "clock");
+            let (times, last) = said.entry(name).or_default();
+            (*times, *last) = (*times + 1, text);
         }
-        let gone = self.gone.iter().map(|note| note.what.to_string());
-        lines.extend(gone.map(|line| ("other end", line)));
-        if let Some(Note { at, what, .. }) = &self.last_clock_set {
-            let line = match self.clock_sets {
-                1 => format!("{what}, at {at}"),
-                number => format!("set {number} times; the last: {what}, at {at}"),
-            };
-            lines.push(("clock", line));
+        let said = said.into_iter().map(|(name, (times, last))| match times {
+            1 => (name, last),
+            _ => (name, format!("{times} times; the last: {last}")),
+        });
+        said.chain(gone).collect()
+    }
+
+    /// Returns from when to when nothing was measured: from the last moment before that has a time of day. The start in
+    /// the header has no fractions.
+    fn interruption(&self, resumed: &Note) -> String {
+        let mut part = (&*self.header.run.started_at, 0);
+        for entry in self.entries {
+            match entry {
+                Entry::Remark(note) if note == resumed => break,
+                Entry::Remark(note) => part = (&note.at, note.start_ns),
+                Entry::Event(event) | Entry::Open(event) if !event.at.is_empty() => {
+                    part = (&event.at, event.start_ns);
+                }
+                _ => {}
+            }
         }
-        let times = match self.interruptions {
-            1 => "not measured".to_owned(),
-            number => format!("not measured {number} times; the last:"),
-        };
-        if self.interruptions > 0 {
-            lines.push(("resumed", format!("{times} {}", self.last_interruption)));
-        }
-        if self.unlisted > 0 {
-            let text = "more events than the log lists for each hour; their silence is counted";
-            lines.push(("unlisted", format!("{} {text}", self.unlisted)));
-        }
-        lines.extend(self.next());
-        lines
+        let (at, start_ns) = part;
+        let lasted = Duration::from_nanos(resumed.start_ns.saturating_sub(start_ns));
+        let ended = humantime::parse_rfc3339(at).ok().map(|it| it + lasted);
+        let from = ended.map(|it| format!(" from {}", humantime::format_rfc3339_millis(it)));
+        format!("not measured{} to {}", from.unwrap_or_default(), resumed.at)
     }
 
     /// Returns what to type next: the places where most probes were lost first.
-    fn next(&self) -> Vec<(&'static str, String)> {
-        let mut steps: Vec<_> = self.steps.iter().collect();
-        steps.sort_by_key(|(_, (number, lost))| std::cmp::Reverse((*lost, *number)));
+    fn next(&self) -> Vec<String> {
+        let mut steps = BTreeMap::<(Kind, String), (u64, u64)>::new();
+        for event in events(self.entries) {
+            for (step, by) in event.steps(self.header) {
+                let (number, lost) = steps.entry((event.kind, step)).or_default();
+                (*number, *lost) = (*number + 1, *lost + by);
+            }
+        }
+        let mut steps: Vec<_> = steps.into_iter().collect();
+        steps.sort_by_key(|(_, (number, lost))| Reverse((*lost, *number)));
         let rest = steps.split_off(steps.len().min(NEXT_STEPS));
-        let line = |((kind, step), (number, _)): (&(Kind, String), &(u64, u64))| {
-            let times = if *number > 1 {
-                format!(", {number} times")
-            } else {
-                String::new()
-            };
-            ("next", format!("{}{times}, {step}", kind.word()))
+        let line = |((kind, step), (number, _)): ((Kind, String), (u64, u64))| match number {
+            1 => format!("{}, {step}", kind.word()),
+            _ => format!("{}, {number} times, {step}", kind.word()),
         };
-        let lost: u64 = rest.iter().map(|(_, (_, lost))| lost).sum();
-        let rest = (!rest.is_empty()).then(|| {
+        let mut lines: Vec<String> = steps.into_iter().map(line).collect();
+        if !rest.is_empty() {
+            let lost: u64 = rest.iter().map(|(_, (_, lost))| lost).sum();
             let places = counted(rest.len(), "more place");
-            (
-                "next",
-                format!("{places} with {lost} lost: the log has their events"),
-            )
-        });
-        steps.into_iter().map(line).chain(rest).collect()
+            lines.push(format!(
+                "{places} with {lost} lost: the log has their events"
+            ));
+        }
+        lines
     }
 
     /// Returns the share of the time in which datagrams returned, and the times between silences.
-    fn availability(&self) -> String {
-        let unsent_ns = self.probes.unsent as f64 * self.header.gap_ns();
-        let measured = self.probes.length_ns as f64 - unsent_ns;
+    fn availability(&self, probes: &Probes) -> String {
+        let unsent_ns = probes.unsent as f64 * self.header.gap_ns();
+        let measured = probes.length_ns as f64 - unsent_ns;
         if measured <= 0.0 {
             return "not known: the log ends too early".to_owned();
         }
-        let silent = self.silent_ns as f64;
+        let of = |of: fn(&Event) -> u64| events(self.entries).map(of);
+        let unlisted: u64 = self.minutes().map(|it| it.unlisted_silent_ns).sum();
+        let silent = (of(|it| it.silent_ns).sum::<u64>() + unlisted) as f64;
         let share = 100.0 * (1.0 - silent / measured).max(0.0);
-        let number: u64 = self.silences.iter().map(|tally| tally.number).sum();
+        let number: u64 = of(|it| it.silences).sum();
         if number == 0 {
             return format!("{share:.4} % of the time: no silence");
         }
         let between = time_text(whole((measured - silent).max(0.0) / number as f64));
-        let is_least = self.broke_off_in_silence;
-        let longest = least(is_least, self.longest_silence_ns);
-        let most = if is_least { " at most" } else { "" };
-        let not_over = if is_least {
-            "; one was not over at the end"
+        let longest = time_text(of(|it| it.longest_silence_ns).max().unwrap_or(0));
+        let mut silences = events(self.entries).filter(|it| it.kind == Kind::Silence);
+        let not_over = if silences.any(Event::is_open) {
+            "; one was not over at the end, and may have lasted longer"
         } else {
             ""
         };
-        let silences = counted(usize::try_from(number).unwrap_or(usize::MAX), "silence");
         format!(
-            "{share:.4} % of the time{most}: {silences}, longest {longest}, one every {between} without silence, on \
-             average{not_over}"
+            "{share:.4} % of the time: {}, longest {longest}, one every {between} without silence, on average{not_over}",
+            counted(number, "silence")
         )
     }
+}
 
-    fn rows(&self) -> Vec<(&'static str, Tally)> {
-        let silences = CLASSES.iter().map(|(_, name)| *name).zip(self.silences);
-        let names = ["loss", "delay", "unsent"];
-        let all = silences.chain(names.into_iter().zip(self.others));
-        all.filter(|(_, tally)| tally.number > 0).collect()
-    }
+fn losses(probes: &Probes) -> String {
+    let all = probes.sent + probes.refused;
+    let lost = all - probes.returned;
+    let share = 100.0 * lost as f64 / all.max(1) as f64;
+    let more = match probes.unsent {
+        0 => String::new(),
+        unsent => format!("; this host was too late to send {unsent} more"),
+    };
+    format!("{lost} of {all} probes ({share:.4} %){more}")
 }
 
 #[cfg(test)]

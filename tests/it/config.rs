@@ -159,13 +159,6 @@ fn what_is_no_sweep_of_its_own_has_no_options_from_the_file() {
         (output.status.code(), stderr(&output)),
         (Some(0), String::new())
     );
-    let output = place.run("watch --engine null --threads 2 --payload 26 --window 50ms --count 1");
-    assert_code(&output, 0);
-    assert!(
-        !stderr(&output).contains("udpbench.toml"),
-        "{}",
-        stderr(&output)
-    );
     let output = place.run("plan --suite board");
     let message = stderr(&output);
     assert!(

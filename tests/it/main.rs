@@ -52,7 +52,6 @@ mod sweep;
 mod terminal;
 mod transports;
 mod verify;
-mod watch;
 mod watch_program;
 mod widths;
 mod wire;

@@ -14,9 +14,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use udpbench::soak::event::{Event, Kind, Place as Where};
+use udpbench::soak::event::{Counter, Event, Kind, Place as Where, Remark};
 use udpbench::soak::log::{Entry, SoakLog};
-use udpbench::soak::remark::{Counter, Remark};
 
 use crate::common::lab::{End, Lab};
 use crate::common::{Place, assert_code, path_with_program, program, stderr, stdout, wait_until};

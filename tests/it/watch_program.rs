@@ -212,7 +212,8 @@ fn what_is_not_there_or_has_no_sockets_is_named() {
         ("--port 1", "no UDP socket is bound to this port here"),
         ("--pid 4194305", "there is no such process"),
         ("--port 0", "use a number from 1 to 65535"),
-        ("--port 9 --engine std", "cannot be used with"),
+        ("--port 9 --engine std", "unexpected argument"),
+        ("--count 1", "required arguments"),
         ("--port 9 --pid 9", "cannot be used with"),
     ] {
         let output = place.run(&format!("watch {options}"));

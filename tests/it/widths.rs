@@ -151,11 +151,6 @@ fn what_is_measured_fits() {
             &format!("{asked} {short} -o latency{width}.csv"),
             width,
         );
-        fits_once(
-            &place,
-            "watch --engine null --threads 2 --payload 26 --window 20ms --count 2",
-            width,
-        );
         // Nobody sends to this address.
         let listen = "listen 127.77.0.7:1024 --for 20ms --window 10ms --gap 1s --rtp";
         fits_once(&place, listen, width);
@@ -233,7 +228,7 @@ fn what_is_wrong_fits() {
         "resume run.jsonl --threads 3",
         "ab --rounds 8 -- --engine nope",
         "ab --by luck",
-        "watch --engine std,nix",
+        "watch --engine std",
     ] {
         fits(&place, arguments);
     }

@@ -8,7 +8,6 @@ pub mod latency;
 mod real_time;
 mod resume_check;
 pub mod suite;
-pub mod watch;
 pub mod wire;
 pub mod without_effect;
 

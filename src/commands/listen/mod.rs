@@ -2,7 +2,6 @@
 //! nothing.
 
 mod json;
-mod names;
 mod output;
 mod socket;
 mod summary;
@@ -24,9 +23,9 @@ use crate::VERSION;
 use crate::cli::{ListenArgs, ListenShape};
 use crate::data::listened::ListenWindow;
 use crate::error::UsageError;
-use crate::host::program::{Interval, Observer, Program, Target};
-use crate::listen::row::Row;
-use crate::listen::table::Shown;
+use crate::host::program::{Observer, Program, Target};
+use crate::listen::log;
+use crate::listen::row::{Row, Shown};
 use crate::results::export::to_stdout;
 use crate::sys::interrupt::Interrupt;
 use crate::text::duration;
@@ -38,6 +37,8 @@ const UNTIL_STAMPS: Duration = Duration::from_millis(20);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// Windows that are printed while the next one is counted.
 const WINDOWS: usize = 3;
+/// Shortest run and gap.
+const MIN_LENGTH: Duration = Duration::from_nanos(1);
 /// Shortest window.
 const MIN_WINDOW: Duration = Duration::from_millis(10);
 
@@ -77,21 +78,24 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
     let outcome = Outcome {
         totals: lines.totals,
         end,
-        seen: lines.seen,
-        dropping: lines.dropping,
-        missing: lines.missing,
         no_reasons: lines.observer.no_reasons().map(str::to_owned),
         buffer_bytes: opened.buffer_bytes,
     };
-    let written = lines.output.end(&json::summary(&outcome));
-    let written = lines.cannot_write.map_or(written, Err);
+    let said = summary::lines(&outcome, args);
+    let for_programs = json::summary(&outcome, &said);
+    let written = lines.output.end(&for_programs);
     match args.format {
         ListenShape::Json => {
-            let text = serde_json::to_string_pretty(&json::summary(&outcome))?;
+            let text = serde_json::to_string_pretty(&for_programs)?;
             to_stdout(format!("{text}\n").as_bytes())?;
         }
         ListenShape::Table if lines.reader_is_gone => {}
-        ListenShape::Table => show(&summary::text(&outcome, args))?,
+        ListenShape::Table => {
+            let (_, came) = &said[0];
+            let rest = log::text(&said[1..], width().into());
+            let findings = summary::findings(&outcome);
+            show(&format!("{came}\n{rest}{findings}"))?;
+        }
     }
     written?;
     Ok(if interrupt.signal().is_some() && !interrupt.is_ctrl_c() {
@@ -105,20 +109,31 @@ pub fn run(args: &ListenArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn check_times(args: &ListenArgs) -> Result<(), UsageError> {
-    let shown = |it: Duration| duration::text(it);
-    if args.window < MIN_WINDOW {
-        let fix = "use 10ms or more: a line takes a moment, too";
-        return Err(UsageError::flag("--window", &shown(args.window), fix));
-    }
-    let mut times = [("--for", args.length), ("--gap", args.gap)].into_iter();
-    let none = times.find(|(_, time)| time.is_some_and(|time| time.is_zero()));
-    none.map_or(Ok(()), |(flag, _)| {
-        Err(UsageError::flag(
-            flag,
-            "0s",
+    for (flag, time, least, fix) in [
+        (
+            "--window",
+            Some(args.window),
+            MIN_WINDOW,
+            "use 10ms or more: a line takes a moment, too",
+        ),
+        (
+            "--for",
+            args.length,
+            MIN_LENGTH,
+            "use a time above 0, such as 10s",
+        ),
+        (
+            "--gap",
+            args.gap,
+            MIN_LENGTH,
             "use a time above 0, such as 20ms",
-        ))
-    })
+        ),
+    ] {
+        if let Some(time) = time.filter(|time| *time < least) {
+            return Err(UsageError::flag(flag, &duration::text(time), fix));
+        }
+    }
+    Ok(())
 }
 
 /// Prints a line for each window and adds the windows up.
@@ -130,14 +145,7 @@ struct Lines {
     printed: u32,
     reader_is_gone: bool,
     output: Output,
-    /// Error of the file, such as a full disk. Nothing more is written then, but all is counted.
-    cannot_write: Option<anyhow::Error>,
     totals: Totals,
-    seen: Interval,
-    dropping: Interval,
-    missing: Interval,
-    /// Windows that are not in `missing`, from the one with the last datagram on.
-    since_last: Interval,
 }
 
 impl Lines {
@@ -155,12 +163,7 @@ impl Lines {
             printed: 0,
             reader_is_gone: false,
             output,
-            cannot_write: None,
             totals: Totals::default(),
-            seen: Interval::default(),
-            dropping: Interval::default(),
-            missing: Interval::default(),
-            since_last: Interval::default(),
         })
     }
 
@@ -189,7 +192,10 @@ impl Lines {
             printed?;
             end.context("cannot receive")
         })?;
-        self.add_last(end.last_window.clone(), options.window)?;
+        // One that had hardly begun has no line.
+        let last = &end.last_window;
+        let is_long = Duration::from_nanos(last.length_ns) >= options.window / 2;
+        self.add(last, is_long || last.datagrams > 0)?;
         Ok(end)
     }
 
@@ -202,7 +208,7 @@ impl Lines {
         while !self.reader_is_gone {
             match windows.recv_timeout(BETWEEN_LOOKS) {
                 Ok(window) => {
-                    let window = self.add(window)?;
+                    self.add(&window, true)?;
                     // The thread may have ended meanwhile.
                     let _ = spares.send(window);
                 }
@@ -217,54 +223,26 @@ impl Lines {
         Ok(())
     }
 
-    /// Adds a window, prints its line and returns it.
-    fn add(&mut self, window: ListenWindow) -> anyhow::Result<ListenWindow> {
-        let seen = self.seen_in(&window);
-        self.seen.add(&seen);
-        if window.socket_drops > 0 {
-            self.dropping.add(&seen);
-        }
-        // What is missing in this window was lost since the last datagram before it.
-        self.since_last.add(&seen);
-        if window.sequence.missing > 0 {
-            self.missing.add(&std::mem::take(&mut self.since_last));
-        } else if window.datagrams > 0 {
-            self.since_last = seen.clone();
-        }
-        self.totals.add(&window);
-        let row = Row::new(&window, &seen);
-        if let Err(error) = self.output.window(&row, &window.first_silences) {
-            say(&format!("{error:#}: it goes on without"));
-            self.output = Output::None;
-            self.cannot_write = Some(error);
-        }
-        if self.prints && !self.reader_is_gone {
-            let width = width().into();
-            let header = is_header_due(self.printed).then(|| self.shown.header(width));
-            let text = header.unwrap_or_default() + &self.shown.line(&row, width);
-            self.reader_is_gone = !show_to_reader(&text)?;
-            self.printed = self.printed.wrapping_add(1);
-        }
-        Ok(window)
-    }
-
-    /// Adds the window in which the run ended. One that had hardly begun has no line.
-    fn add_last(&mut self, window: ListenWindow, whole: Duration) -> anyhow::Result<()> {
-        let length = Duration::from_nanos(window.length_ns);
-        if window.datagrams == 0 && length < whole / 2 {
-            let seen = self.seen_in(&window);
-            self.seen.add(&seen);
-            self.totals.add(&window);
-            return Ok(());
-        }
-        self.add(window).map(drop)
-    }
-
-    /// Returns what the kernel counted up to now. The drops of the socket are those of the window, which are exact.
-    fn seen_in(&mut self, window: &ListenWindow) -> Interval {
+    /// Adds a window, with what the kernel counted meanwhile, and writes and prints its line. The drops of the socket are
+    /// those of the window, which are exact.
+    fn add(&mut self, window: &ListenWindow, has_line: bool) -> anyhow::Result<()> {
         self.observer.look();
         let mut seen = self.observer.finish();
         seen.socket_drops = window.socket_drops;
-        seen
+        self.totals.add(window, &seen);
+        if !has_line {
+            return Ok(());
+        }
+        let row = Row::new(window, &seen);
+        self.output.window(&row, &window.first_silences);
+        if self.prints && !self.reader_is_gone {
+            let width = width().into();
+            let table = self.shown.table(&[&row]);
+            let header = is_header_due(self.printed).then(|| table.header(width));
+            let text = header.unwrap_or_default() + &table.body(width);
+            self.reader_is_gone = !show_to_reader(&text)?;
+            self.printed = self.printed.wrapping_add(1);
+        }
+        Ok(())
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::socket::Opened;
 use crate::cli::{ListenArgs, words_as_text};
+use crate::commands::say;
 use crate::commands::session::outputs::create_log;
 use crate::commands::start_time::now;
 use crate::data::listened::Gap;
@@ -27,6 +28,8 @@ const BETWEEN_SYNCS: Duration = Duration::from_secs(60);
 pub(super) enum Output {
     /// Nowhere.
     None,
+    /// A file that cannot be written any more.
+    Broken(anyhow::Error),
     /// A CSV. The first row brings the header.
     Csv {
         /// The file.
@@ -79,13 +82,17 @@ impl Output {
         Ok(Self::Log(file, Instant::now()))
     }
 
-    /// Writes a window and its silences.
-    ///
-    /// # Errors
-    /// Fails if the file cannot be written.
-    pub(super) fn window(&mut self, row: &Row, silences: &[Gap]) -> anyhow::Result<()> {
+    /// Writes a window and its silences. After an error, such as of a full disk, nothing more is written.
+    pub(super) fn window(&mut self, row: &Row, silences: &[Gap]) {
+        if let Err(error) = self.try_window(row, silences) {
+            say(&format!("{error:#}: it goes on without"));
+            *self = Self::Broken(error);
+        }
+    }
+
+    fn try_window(&mut self, row: &Row, silences: &[Gap]) -> anyhow::Result<()> {
         match self {
-            Self::None => Ok(()),
+            Self::None | Self::Broken(_) => Ok(()),
             Self::Csv { file, has_header } => {
                 let mut form = csv::WriterBuilder::new();
                 let mut writer = form.has_headers(!*has_header).from_writer(Vec::new());
@@ -110,12 +117,13 @@ impl Output {
     /// Writes the summary and flushes the file.
     ///
     /// # Errors
-    /// Fails if the file cannot be written.
-    pub(super) fn end(&mut self, summary: &Value) -> anyhow::Result<()> {
+    /// Fails if the file cannot be written, or could not be before.
+    pub(super) fn end(self, summary: &Value) -> anyhow::Result<()> {
         match self {
             Self::None => Ok(()),
+            Self::Broken(error) => Err(error),
             Self::Csv { file, .. } => file.sync(),
-            Self::Log(file, _) => {
+            Self::Log(mut file, _) => {
                 file.event(&Entry::Ended(summary.clone()))?;
                 file.sync()
             }

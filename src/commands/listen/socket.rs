@@ -9,7 +9,7 @@ use nix::sys::socket::{getsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::cli::ListenArgs;
-use crate::data::{HostAddress, InterfaceName};
+use crate::data::HostAddress;
 use crate::error::UsageError;
 use crate::host::facts::{RcvbufLimit, interface};
 use crate::sys::drops::socket_drops;
@@ -108,29 +108,23 @@ fn about(args: &ListenArgs, target: Target, granted: usize) -> String {
 
 fn target(args: &ListenArgs) -> Result<Target, UsageError> {
     let typed = args.address.address;
-    let is_group = |address: &HostAddress| address.ip.is_multicast();
-    let (scoped, is_group) = match (typed, args.group) {
-        (Some(address), Some(group)) => {
-            let problem =
-                format!("leave {address} before the port out: --interface names where it comes in");
+    if let Some(group) = args.group {
+        let problem = if let Some(address) = typed {
+            format!("leave {address} before the port out: --interface names where it comes in")
+        } else if group.ip.is_multicast() {
+            String::new()
+        } else {
+            "it is no multicast group: use one from 224.0.0.0 to 239.255.255.255, or from ff00::/8"
+                .to_owned()
+        };
+        if !problem.is_empty() {
             return Err(UsageError::flag("--group", &group, problem));
         }
-        (None, Some(group)) if !is_group(&group) => {
-            let problem = "it is no multicast group: use one from 224.0.0.0 to 239.255.255.255, or from ff00::/8";
-            return Err(UsageError::flag("--group", &group, problem));
-        }
-        (None, Some(group)) => (Some(group), true),
-        (typed, None) => (typed, typed.as_ref().is_some_and(is_group)),
-    };
+    }
+    let scoped = args.group.or(typed);
+    let is_group = scoped.is_some_and(|it| it.ip.is_multicast());
     check_source(args, scoped.filter(|_| is_group))?;
-    let interface = interface_of(args, scoped, is_group)?;
-    let needs_scope = |ip: IpAddr| match ip {
-        IpAddr::V4(_) => false,
-        IpAddr::V6(ip) => {
-            let is_of_link = ip.is_multicast() && ip.segments()[0] & 0xf <= 2;
-            ip.is_unicast_link_local() || is_of_link
-        }
-    };
+    let interface = interface_of(args, scoped)?;
     if let Some(scoped) = scoped.filter(|it| interface == 0 && needs_scope(it.ip)) {
         let problem = format!("it is of one link only: name its interface, as in {scoped}%eth0");
         return Err(UsageError::flag("listen", &scoped, problem));
@@ -141,6 +135,12 @@ fn target(args: &ListenArgs) -> Result<Target, UsageError> {
         port: args.address.port,
         interface,
     })
+}
+
+/// Returns whether an address is of one link only.
+fn needs_scope(ip: IpAddr) -> bool {
+    let is_of_link = |ip: Ipv6Addr| ip.is_multicast() && ip.segments()[0] & 0xf <= 2;
+    matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local() || is_of_link(ip))
 }
 
 fn check_source(args: &ListenArgs, group: Option<HostAddress>) -> Result<(), UsageError> {
@@ -159,31 +159,23 @@ fn check_source(args: &ListenArgs, group: Option<HostAddress>) -> Result<(), Usa
 }
 
 /// Returns the number of the interface that was named by either way. 0: none was.
-fn interface_of(
-    args: &ListenArgs,
-    scoped: Option<HostAddress>,
-    is_group: bool,
-) -> Result<u32, UsageError> {
+fn interface_of(args: &ListenArgs, scoped: Option<HostAddress>) -> Result<u32, UsageError> {
     let in_address = scoped.and_then(|it| it.interface);
-    let name: InterfaceName = match (args.interface, in_address) {
-        (None, None) => return Ok(0),
-        (Some(typed), Some(other)) if typed != other => {
-            let problem = format!("the address names {}: name one", other.as_str());
-            return Err(UsageError::flag("--interface", typed.as_str(), problem));
-        }
-        (Some(name), _) | (None, Some(name)) => name,
+    let Some(name) = args.interface.or(in_address) else {
+        return Ok(0);
     };
-    let is_link_local =
-        |it: HostAddress| matches!(it.ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
-    if !is_group && !scoped.is_some_and(is_link_local) {
-        let problem = "it is for a group or a link-local address: name the address of this interface before the port";
-        return Err(UsageError::flag("--interface", name.as_str(), problem));
-    }
-    nic::index(name.as_str()).map_err(|_| {
+    let is_meant = |it: HostAddress| it.ip.is_multicast() || needs_scope(it.ip);
+    let problem = if let Some(other) = in_address.filter(|other| *other != name) {
+        format!("the address names {}: name one", other.as_str())
+    } else if !scoped.is_some_and(is_meant) {
+        "it is for a group or a link-local address: name the address of this interface before the port".to_owned()
+    } else if let Ok(index) = nic::index(name.as_str()) {
+        return Ok(index);
+    } else {
         let all = interface::names(&Root::new("/")).join(", ");
-        let problem = format!("there is no such network interface: there are lo, {all}");
-        UsageError::flag("--interface", name.as_str(), problem)
-    })
+        format!("there is no such network interface: there are lo, {all}")
+    };
+    Err(UsageError::flag("--interface", name.as_str(), problem))
 }
 
 fn bind(target: Target) -> io::Result<UdpSocket> {

@@ -1,45 +1,44 @@
 //! The whole run: its windows together, and what the kernel counted meanwhile.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
-use super::names;
 use crate::data::Histogram;
-use crate::data::listened::{Gap, ListenWindow};
+use crate::data::listened::{Gap, ListenWindow, Source};
 use crate::host::program::Interval;
-use crate::host::program::losses::{self, causes, elsewhere, not_looked_at};
-use crate::listen::log::SilentSource;
-use crate::listen::row::utc;
+use crate::host::program::losses::{self, Cause, elsewhere, not_looked_at};
 use crate::listen::sequence::{Sequence, SourceNumbers, before_socket};
-use crate::sys::drops;
 use crate::sys::nic::{self, with_those_below};
-use crate::sys::protocols::both;
+use crate::sys::{drops, interface_addresses};
 use crate::workload::listening::ListenEnd;
 
-/// Sums over all windows.
+/// Sums over all windows, and what the kernel counted in them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
-    pub(super) length_ns: u64,
+    length_ns: u64,
     pub(super) datagrams: u64,
     pub(super) bytes: u64,
     pub(super) gaps: Histogram,
     pub(super) longest_gap: Option<Gap>,
-    pub(super) unnumbered: u64,
+    unnumbered: u64,
     pub(super) unstamped: u64,
     pub(super) socket_drops: u64,
-    pub(super) cpu_ns: u64,
-}
-
-/// Totals of all windows.
-#[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) totals: Totals,
-    pub(super) end: ListenEnd,
+    cpu_ns: u64,
     /// Drops on the way to the socket, and the CPUs.
     pub(super) seen: Interval,
     /// The windows in which the socket dropped something.
     pub(super) dropping: Interval,
     /// The windows in which numbers were missing, each with those before it back to the last datagram.
     pub(super) missing: Interval,
+    /// Windows that are not in `missing`, from the one with the last datagram on.
+    since_last: Interval,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) totals: Totals,
+    pub(super) end: ListenEnd,
     /// Reason why the kernel's drop reasons cannot be counted. `None`: they are.
     pub(super) no_reasons: Option<String>,
     /// Size of the buffer as the kernel counts it, in bytes.
@@ -47,8 +46,8 @@ pub(super) struct Outcome {
 }
 
 impl Totals {
-    /// Adds a window.
-    pub(super) fn add(&mut self, window: &ListenWindow) {
+    /// Adds a window, and what the kernel counted meanwhile.
+    pub(super) fn add(&mut self, window: &ListenWindow, seen: &Interval) {
         self.length_ns += window.length_ns;
         self.datagrams += window.datagrams;
         self.bytes += window.bytes;
@@ -60,15 +59,36 @@ impl Totals {
         self.unstamped += window.unstamped;
         self.socket_drops += window.socket_drops;
         self.cpu_ns += window.cpu_ns;
+        self.seen.add(seen);
+        if window.socket_drops > 0 {
+            self.dropping.add(seen);
+        }
+        // What is missing in this window was lost since the last datagram before it.
+        self.since_last.add(seen);
+        if window.sequence.missing > 0 {
+            self.missing.add(&std::mem::take(&mut self.since_last));
+        } else if window.datagrams > 0 {
+            self.since_last = seen.clone();
+        }
     }
 
     /// Returns the length in seconds, above 0.
     pub(super) fn seconds(&self) -> f64 {
         self.length_ns.max(1) as f64 / 1e9
     }
+
+    /// Returns the CPU time of the receiving thread, in % of one CPU.
+    pub(super) fn cpu_pct(&self) -> f64 {
+        100.0 * self.cpu_ns as f64 / self.length_ns.max(1) as f64
+    }
 }
 
 impl Outcome {
+    /// Returns the causes of the drops of the socket.
+    pub(super) fn causes(&self) -> Vec<Cause> {
+        losses::causes(&self.totals.seen, &self.totals.dropping)
+    }
+
     /// Returns what the numbers of each source tell. `None`: datagrams have none.
     pub(super) fn sequence(&self) -> Option<Sequence> {
         let listened = &self.end.listened;
@@ -77,16 +97,18 @@ impl Outcome {
         }
         let all = listened.sources.known();
         let is_exact = listened.sources.drops_are_matched();
-        let causes = causes(&self.seen, &self.dropping);
+        let causes = self.causes();
         let late_drops = causes.iter().filter(|cause| !cause.is_full());
-        let late_drops = late_drops.map(|cause| cause.most).sum();
+        let drops = (
+            late_drops.map(|cause| cause.most).sum(),
+            self.totals.socket_drops,
+        );
         let of_each = all.iter().filter_map(|source| {
-            let name = names::name(source, all);
             Some(SourceNumbers::new(
-                name,
+                name(source, all),
                 source.series()?,
                 is_exact,
-                (late_drops, self.totals.socket_drops),
+                drops,
             ))
         });
         Some(Sequence {
@@ -96,23 +118,20 @@ impl Outcome {
         })
     }
 
-    /// Returns the sources that sent nothing any more at the end.
-    pub(super) fn silent_sources(&self) -> Vec<SilentSource> {
+    /// Returns the sources that sent nothing any more at the end: name, time of the last datagram since 1970, and
+    /// from then to the end, in nanoseconds.
+    pub(super) fn silent_sources(&self) -> Vec<(String, u64, u64)> {
         let all = self.end.listened.sources.known();
         let silent = all.iter().filter_map(|source| {
             let (last_ns, ns) = source.silent_since(self.end.ended_ns)?;
-            Some(SilentSource {
-                source: names::name(source, all),
-                since: utc(last_ns),
-                ms: ns as f64 / 1e6,
-            })
+            Some((name(source, all), last_ns, ns))
         });
         silent.collect()
     }
 
     /// Returns which places could not be looked at. `None`: all could.
     pub(super) fn not_looked_at(&self) -> Option<String> {
-        not_looked_at(&self.seen, self.no_reasons.as_deref())
+        not_looked_at(&self.totals.seen, self.no_reasons.as_deref())
     }
 
     /// Returns where numbers were lost before the socket, and the next step. `None`: none were.
@@ -121,26 +140,14 @@ impl Outcome {
             .sequence()?
             .lost_before_socket(self.totals.socket_drops);
         let all_is_looked_at = self.not_looked_at().is_none();
-        let links = self.links(&self.missing).into_iter();
+        let links = self.links(&self.totals.missing).into_iter();
         let links: Vec<String> = links.map(|(what, _)| what).collect();
-        let here = self.before_socket(lost.0);
-        let text = before_socket(lost, here, &links, all_is_looked_at)?;
-        let waiting = self.waiting_fragments().filter(|_| here < lost.0);
-        Some(text + &waiting.unwrap_or_default())
-    }
-
-    /// Says that fragments came of datagrams that were not whole at the end. `None`: all were, as far as it is known.
-    fn waiting_fragments(&self) -> Option<String> {
-        let counters = &self.seen.lost.counters;
-        let grown = |name| both(name).filter_map(|name| counters.get(&name)).sum();
-        let (fragments, whole): (u64, u64) = (grown("IpReasmReqds"), grown("IpReasmOKs"));
-        // Datagrams of one length have the same number of fragments each.
-        let are_all_whole = fragments == 0 || (whole > 0 && fragments % whole == 0);
-        let text = format!(
-            "; or in fragments: {fragments} came, and not all of their datagrams were whole at the end. Those that lack one \
-             are given up and counted after 30 s (ipfrag_time): listen for longer"
-        );
-        (!are_all_whole).then_some(text)
+        before_socket(
+            lost,
+            self.dropped_before_socket(lost.0),
+            &links,
+            all_is_looked_at,
+        )
     }
 
     /// Returns what happened in a stretch of time to the interfaces that datagrams came in on, or to any if none came,
@@ -161,21 +168,21 @@ impl Outcome {
     /// Returns the packets that this host dropped before the socket while so many numbers were missing, for any program.
     /// What is for nobody here comes every day, and is left out unless it is half as many. Fragments that wait for others
     /// are given up later.
-    fn before_socket(&self, missing: u64) -> u64 {
-        let causes = causes(&self.seen, &self.dropping);
-        let meanwhile = elsewhere(&self.missing, &causes).into_iter();
-        let meanwhile = meanwhile.filter(|loss| !loss.place.is_of_fragments());
-        let later = elsewhere(&self.seen, &causes).into_iter();
-        let later = later.filter(|loss| loss.place.is_of_fragments());
-        let sure = meanwhile
-            .chain(later)
-            .filter(|loss| !loss.place.is_common || (1..=2 * loss.packets).contains(&missing));
-        sure.map(|loss| loss.packets).sum()
+    fn dropped_before_socket(&self, missing: u64) -> u64 {
+        let causes = self.causes();
+        let of = |interval: &Interval, of_fragments: bool| -> u64 {
+            let losses = elsewhere(interval, &causes).into_iter();
+            let losses = losses.filter(|loss| loss.place.is_of_fragments() == of_fragments);
+            let is_meant = |packets| (1..=2 * packets).contains(&missing);
+            let sure = losses.filter(|loss| !loss.place.is_common || is_meant(loss.packets));
+            sure.map(|loss| loss.packets).sum()
+        };
+        of(&self.totals.missing, false) + of(&self.totals.seen, true)
     }
 
     /// Returns the `SO_RCVBUF` that would have held everything, in bytes: an estimate. `None`: the buffer was not full.
     pub(super) fn needed_rcvbuf(&self) -> Option<u64> {
-        let causes = causes(&self.seen, &self.dropping);
+        let causes = self.causes();
         causes
             .iter()
             .find(|cause| cause.is_full() && cause.least > 0)?;
@@ -196,5 +203,54 @@ impl Outcome {
     pub(super) fn quiet_end_ns(&self) -> Option<u64> {
         let last = self.end.listened.last_ns?;
         Some(self.end.ended_ns.saturating_sub(last))
+    }
+}
+
+/// Returns the name of a source among others: its address, its interface if the address comes in on several, and its RTP
+/// stream if there are some.
+pub(super) fn name(source: &Source, all: &[Source]) -> String {
+    let is_on_others =
+        |it: &Source| it.address == source.address && it.interface != source.interface;
+    let on = all
+        .iter()
+        .any(is_on_others)
+        .then(|| format!(" on {}", interface(source)));
+    let stream = (source.stream != 0).then(|| format!(" stream {:08x}", source.stream));
+    address(source.address) + &on.unwrap_or_default() + &stream.unwrap_or_default()
+}
+
+/// Returns the name of the interface of a source, or its number if it is gone.
+pub(super) fn interface(source: &Source) -> String {
+    interface_addresses::name_of(source.interface)
+        .unwrap_or_else(|| format!("interface {}", source.interface))
+}
+
+/// Formats an address. One of IPv4 looks the same at a socket of both IP versions. Port 0 is that of a source that
+/// changes it.
+fn address(source: Option<SocketAddr>) -> String {
+    let Some(mut address) = source else {
+        return "unknown".to_owned();
+    };
+    let ip = address.ip().to_canonical();
+    if ip.is_ipv4() {
+        address = SocketAddr::new(ip, address.port());
+    }
+    match address.port() {
+        0 => format!("{ip}, any port"),
+        _ => address.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_ipv4_is_shown_as_one() {
+        let shown = |text: &str| address(text.parse().ok());
+        assert_eq!(shown("[::ffff:10.0.0.7]:2368"), "10.0.0.7:2368");
+        assert_eq!(shown("[::ffff:10.0.0.7]:0"), "10.0.0.7, any port");
+        assert_eq!(shown("[fe80::1%3]:7"), "[fe80::1%3]:7");
+        assert_eq!(address(None), "unknown");
     }
 }

@@ -17,15 +17,14 @@ use crate::commands::{say, show};
 use crate::host::clock;
 use crate::listen::row::time_of_day;
 use crate::results::log::LogWriter;
-use crate::soak::event::Event;
+use crate::soak::event::{Counter, Event, Remark};
 use crate::soak::far_end::{FarEnd, News};
 use crate::soak::finder::{Finder, Limits};
 use crate::soak::log::{Entry, Header, Note, Quota, SoakLog};
 use crate::soak::minute::{Minute, Minutes};
 use crate::soak::notes::{Notes, Watch};
-use crate::soak::remark::{Counter, Remark};
 use crate::soak::summary::Summary;
-use crate::soak::time_text;
+use crate::soak::{nanoseconds, time_text};
 use crate::sys::clock_watch::ClockWatch;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
@@ -43,7 +42,8 @@ const LONG_NS: u64 = 2_000_000_000;
 pub(super) struct Course {
     header: Header,
     journal: Journal<LogWriter>,
-    summary: Summary,
+    /// Lines of the log so far: a few kilobytes a minute.
+    entries: Vec<Entry>,
     quota: Quota,
     quiet: bool,
     bar: ProgressBar,
@@ -65,6 +65,7 @@ pub(super) struct Course {
     answered_ns: u64,
     is_announced: bool,
     probes: u64,
+    events: u64,
     lost: u64,
 }
 
@@ -76,26 +77,19 @@ impl Course {
         journal: Journal<LogWriter>,
         quiet: bool,
     ) -> Self {
-        let new = || Summary::new(header.clone());
-        let summary = past.map_or_else(new, SoakLog::summary);
-        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let limits = Limits {
             gap_ns: header.gap_ns(),
             outage_ns: nanoseconds(header.outage),
             delay_ns: nanoseconds(header.delay),
         };
-        let minutes = Minutes::new(header.gap_ns());
-        let (minutes, clock_error_us) = match header.to {
-            None => (minutes, Arc::default()),
-            Some(_) => (minutes.with_one_way(), clock::watch()),
-        };
         let bar = text_line();
         if quiet {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
+        let has_two_hosts = header.to.is_some();
         Self {
             journal,
-            summary,
+            entries: past.map_or_else(Vec::new, |log| log.lines.clone()),
             quota: Quota::default(),
             quiet,
             bar,
@@ -103,22 +97,26 @@ impl Course {
             base_ns: past.map_or(0, SoakLog::elapsed_ns),
             started: (SystemTime::now(), Instant::now()),
             finder: Finder::new(limits),
-            minutes,
-            clock_error_us,
+            minutes: Minutes::new(header.gap_ns(), has_two_hosts),
+            clock_error_us: has_two_hosts.then(clock::watch).unwrap_or_default(),
             clock: ClockWatch::new(),
             notes: Notes::default(),
             waiting: VecDeque::new(),
             answered_ns: 0,
             is_announced: false,
             probes: 0,
+            events: 0,
             lost: 0,
             header,
         }
     }
 
     /// Returns the summary.
-    pub(super) fn into_summary(self) -> Summary {
-        self.summary.settled()
+    pub(super) fn summary(&self) -> Summary<'_> {
+        Summary {
+            header: &self.header,
+            entries: &self.entries,
+        }
     }
 
     /// Probes until the time is over or a signal comes.
@@ -133,8 +131,8 @@ impl Course {
         interrupt: &Interrupt,
     ) -> anyhow::Result<()> {
         let (mut watch, unreadable) = Watch::start(root, &self.header.interface);
-        if let Some(why) = unreadable.filter(|_| !self.quiet) {
-            say(&format!(
+        if let Some(why) = unreadable {
+            self.tell(&format!(
                 "the kernel's log cannot be read, so events lack its lines: {why}"
             ));
         }
@@ -146,174 +144,136 @@ impl Course {
         self.clock = ClockWatch::new();
         // Also if the log has nothing of the part before: what follows did not begin when that one did.
         if self.is_resumed {
-            self.write(&self.remark(Remark::Resumed))?;
+            self.write_remark(Remark::Resumed);
         }
         // A batch that finds no room is left out: the prober must not wait.
         let probe = move || prober.run(&stop, |batch| drop(send.try_send(batch)));
         let thread = thread::Builder::new().name("prober".to_owned());
         thread.spawn(probe).context("cannot start a thread")?;
-        let watched = self.watch(&batches, &far_end, &mut watch);
+        self.watch(&batches, &far_end, &mut watch);
         drop(far_end);
         self.bar.finish_and_clear();
-        if watched.is_err() {
-            // The summary has it all.
-            for event in std::mem::take(&mut self.waiting) {
-                self.summary.take(&Entry::Event(Box::new(event)));
-            }
-            if let Some(open) = self.finder.open() {
-                self.summary.take(&Entry::Open(Box::new(open)));
-            }
-            self.summary.take(&Entry::SoFar(self.minutes.so_far()));
-        }
-        watched.and_then(|()| self.end(interrupt))
+        self.end(interrupt)
     }
 
-    fn watch(
-        &mut self,
-        batches: &Receiver<Batch>,
-        far_end: &FarEnd,
-        watch: &mut Watch,
-    ) -> anyhow::Result<()> {
+    fn watch(&mut self, batches: &Receiver<Batch>, far_end: &FarEnd, watch: &mut Watch) {
         loop {
             let batch = match batches.recv_timeout(LOOK) {
                 Ok(batch) => Some(batch),
                 Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => return,
             };
             watch.look(self.elapsed_ns(), &mut self.notes);
-            self.look_at_clock()?;
-            self.journal.look()?;
+            self.look_at_clock();
+            self.journal.look();
             self.tell_of_journal();
             while let Ok(news) = far_end.news.try_recv() {
-                let now_ns = self.elapsed_ns();
-                match news {
-                    News::Program(remark) => {
-                        self.notes.add(now_ns, remark.clone());
-                        self.tell(&remark.to_string());
-                        self.write(&self.remark(remark))?;
-                    }
-                    // Over loopback, they are this host's.
-                    News::Lost { .. } if self.header.to.is_none() => {}
-                    News::Lost { asked, places } => {
-                        let (_, start) = self.started;
-                        let asked = asked.saturating_duration_since(start);
-                        let asked_ns = u64::try_from(asked.as_nanos()).unwrap_or(u64::MAX);
-                        // What was read before an event ended has not all of it, whenever it arrives.
-                        self.answered_ns = asked_ns;
-                        for (place, packets) in places {
-                            let counter = Counter::There(place.what.clone());
-                            self.notes.count(asked_ns, counter, packets);
-                        }
-                    }
-                }
+                self.take_news(news);
             }
-            self.take_known()?;
+            self.take_known();
             if let Some(batch) = batch {
-                self.take(&batch)?;
+                self.take(&batch);
+            }
+        }
+    }
+
+    fn take_news(&mut self, news: News) {
+        match news {
+            News::Program(remark) => {
+                self.notes.add(self.elapsed_ns(), remark.clone());
+                self.tell(&remark.to_string());
+                self.write_remark(remark);
+            }
+            // Over loopback, they are this host's.
+            News::Lost { .. } if self.header.to.is_none() => {}
+            News::Lost { asked, places } => {
+                let (_, start) = self.started;
+                // What was read before an event ended has not all of it, whenever it arrives.
+                self.answered_ns = nanoseconds(asked.saturating_duration_since(start));
+                for (place, packets) in places {
+                    let counter = Counter::There(place.what.clone());
+                    self.notes.count(self.answered_ns, counter, packets);
+                }
             }
         }
     }
 
     /// Notes if somebody set the clock. Later times are by the new one.
-    fn look_at_clock(&mut self) -> anyhow::Result<()> {
+    fn look_at_clock(&mut self) {
         let Some(set) = self.clock.look() else {
-            return Ok(());
+            return;
         };
-        let by = Duration::from_nanos(set.by_ns.unsigned_abs());
-        let (start, _) = self.started;
-        let moved = match set.by_ns {
-            0.. => start.checked_add(by),
-            _ => start.checked_sub(by),
-        };
-        self.started.0 = moved.unwrap_or(start);
+        let (now, elapsed) = (SystemTime::now(), self.started.1.elapsed());
+        self.started.0 = now.checked_sub(elapsed).unwrap_or(now);
         let now_ns = self.elapsed_ns();
         let remark = Remark::ClockSet { set };
         self.notes.add(now_ns, remark.clone());
-        if !self.quota.admits_clock_set(self.base_ns + now_ns) {
-            return Ok(());
+        if self.quota.admits(self.base_ns + now_ns, 0) {
+            self.tell(&remark.to_string());
+            self.write_remark(remark);
         }
-        self.tell(&remark.to_string());
-        self.write(&self.remark(remark))
     }
 
-    fn take(&mut self, batch: &Batch) -> anyhow::Result<()> {
+    fn take(&mut self, batch: &Batch) {
         let clock_error_us = self.clock_error_us.load(Ordering::Relaxed);
         for outcome in &batch.outcomes {
             if let Some(minute) = self.minutes.take(outcome, clock_error_us) {
-                self.take_minute(minute)?;
+                self.take_minute(minute);
             }
         }
         for event in self.finder.take(batch) {
             self.is_announced = false;
             self.waiting.push_back(event);
         }
-        self.take_known()?;
-        self.announce()?;
+        self.take_known();
+        self.announce();
         self.probes += batch.outcomes.len() as u64;
         if !self.bar.is_hidden() {
-            let elapsed = time_text(self.base_ns + self.elapsed_ns());
-            let length = humantime::format_duration(self.header.length);
-            let (probes, events) = (self.probes, self.summary.events());
-            let lost = self.lost;
             self.bar.set_message(format!(
-                "{elapsed} of {length}: {probes} probes, {events} events, {lost} lost in them"
+                "{} of {}: {} probes, {} events, {} lost in them",
+                time_text(self.base_ns + self.elapsed_ns()),
+                humantime::format_duration(self.header.length),
+                self.probes,
+                self.events,
+                self.lost
             ));
         }
-        Ok(())
     }
 
     /// Tells of an event that lasts long and is not over.
-    fn announce(&mut self) -> anyhow::Result<()> {
-        let open = self
-            .finder
-            .open()
-            .filter(|event| event.length_ns > LONG_NS && event.lost > 0);
-        let Some(event) = open.filter(|_| !self.is_announced) else {
-            return Ok(());
+    fn announce(&mut self) {
+        let open = self.finder.open().filter(|_| !self.is_announced);
+        let Some(event) = open.filter(|it| it.length_ns > LONG_NS && it.lost > 0) else {
+            return;
         };
         self.is_announced = true;
         let since = self.time_at(event.start_ns);
-        self.tell(&format!(
-            "since {}: {} lost so far",
-            time_of_day(&since),
-            event.lost
-        ));
-        self.write_open(event)?;
-        self.journal.sync()
+        let (since, lost) = (time_of_day(&since), event.lost);
+        self.tell(&format!("since {since}: {lost} lost so far"));
+        self.write_open(event);
     }
 
-    /// Shows and writes an event that is not over at the end.
-    fn take_lasting(&mut self, mut event: Event) -> anyhow::Result<()> {
-        event.at = self.time_at(event.start_ns);
-        self.notes.explain(&mut event);
-        event.notes.push(Remark::NotOver);
-        let line = event.line(self.header.far_end());
-        self.show(&format!("{}  {line}", time_of_day(&event.at)))?;
-        event.notes.clear();
-        self.write_open(event)
-    }
-
-    /// Writes how far an event that is not over has come.
-    fn write_open(&mut self, mut event: Event) -> anyhow::Result<()> {
-        event.at = self.time_at(event.start_ns);
-        self.notes.explain(&mut event);
-        event.start_ns += self.base_ns;
-        if !self.quota.has_room(&event) {
-            return Ok(());
+    /// Writes how far an event that is not over has come, if the log has room for it then.
+    fn write_open(&mut self, event: Event) {
+        let event = self.explained(event, false);
+        if self.quota.has_room(event.start_ns) {
+            self.write_event(Entry::Open(event.into()));
         }
-        event.notes.push(Remark::NotOver);
-        let written = self.write_so_far();
-        self.write(&Entry::Open(Box::new(event))).and(written)
     }
 
-    fn write_so_far(&mut self) -> anyhow::Result<()> {
-        let mut probes = self.minutes.so_far();
-        probes.start_ns += self.base_ns;
-        self.write(&Entry::SoFar(probes))
+    /// Returns an event with its time of day, its notes and its time in the whole soak.
+    fn explained(&self, mut event: Event, is_over: bool) -> Event {
+        event.at = self.time_at(event.start_ns);
+        self.notes.explain(&mut event);
+        if !is_over {
+            event.notes.push(Remark::NotOver);
+        }
+        event.start_ns += self.base_ns;
+        event
     }
 
     /// Takes the events of which the other end's host has told its losses, and those for which it has had its time.
-    fn take_known(&mut self) -> anyhow::Result<()> {
+    fn take_known(&mut self) {
         /// Time that a broken path takes to carry the answer after its end, at least and at most: TCP sends again after
         /// up to as long as the path was broken.
         const WAIT_NS: (u64, u64) = (1_000_000_000, 30_000_000_000);
@@ -325,81 +285,85 @@ impl Course {
             if !is_known && now_ns < end_ns + wait_ns {
                 break;
             }
-            let event = self.waiting.pop_front();
-            event.map_or(Ok(()), |event| self.take_event(event))?;
+            if let Some(event) = self.waiting.pop_front() {
+                self.take_event(event, true);
+            }
         }
-        Ok(())
     }
 
-    fn take_event(&mut self, mut event: Event) -> anyhow::Result<()> {
+    /// Shows and writes an event, unless there were very many in this hour. `is_over`: it is not cut off by the end.
+    fn take_event(&mut self, event: Event, is_over: bool) {
+        self.events += 1;
         self.lost += event.lost;
-        event.at = self.time_at(event.start_ns);
-        self.notes.explain(&mut event);
-        event.start_ns += self.base_ns;
-        if !self.quota.admits(&event) {
-            return Ok(());
+        let event = self.explained(event, is_over);
+        if self.quota.admits(event.start_ns, event.silent_ns) {
+            self.show(&event);
+            self.write_event(if is_over {
+                Entry::Event(event.into())
+            } else {
+                Entry::Open(event.into())
+            });
         }
-        let line = event.line(self.header.far_end());
-        self.show(&format!("{}  {line}", time_of_day(&event.at)))?;
-        // First the time that the event is in, lest a log that ends between them have less time than silence.
-        let written = self.write_so_far();
-        // The summary has it also without a log.
-        self.write(&Entry::Event(Box::new(event))).and(written)?;
-        self.journal.sync()
     }
 
-    fn take_minute(&mut self, mut minute: Minute) -> anyhow::Result<()> {
+    fn write_event(&mut self, event: Entry) {
+        // First the time that the event is in, lest a log that ends between them have less time than silence.
+        let mut probes = self.minutes.so_far();
+        probes.start_ns += self.base_ns;
+        self.write(Entry::SoFar(probes));
+        self.write(event);
+        self.journal.sync();
+    }
+
+    fn take_minute(&mut self, mut minute: Minute) {
         minute.probes.start_ns += self.base_ns;
         self.quota.add_to(&mut minute);
-        self.write(&Entry::Minute(Box::new(minute)))?;
+        self.write(Entry::Minute(minute.into()));
         if let Some(open) = self.finder.open().filter(|_| self.is_announced) {
-            self.write_open(open)?;
+            self.write_open(open);
         }
-        self.journal.sync()
+        self.journal.sync();
     }
 
     fn end(&mut self, interrupt: &Interrupt) -> anyhow::Result<()> {
         for event in std::mem::take(&mut self.waiting) {
-            self.take_event(event)?;
+            self.take_event(event, true);
         }
-        let is_lasting = self.finder.is_lasting();
-        let event = self.finder.finish();
-        let event = event.map_or(Ok(()), |event| {
-            if is_lasting {
-                self.take_lasting(event)
-            } else {
-                self.take_event(event)
-            }
-        });
-        let minute = self.minutes.finish();
-        let minute = minute.map_or(Ok(()), |minute| self.take_minute(minute));
-        event.and(minute)?;
+        let is_over = !self.finder.is_lasting();
+        if let Some(event) = self.finder.finish() {
+            self.take_event(event, is_over);
+        }
+        if let Some(minute) = self.minutes.finish() {
+            self.take_minute(minute);
+        }
         if interrupt.signal().is_none() {
-            self.write(&self.remark(Remark::Ended))?;
+            self.write_remark(Remark::Ended);
         }
         let ended = self.journal.end();
         self.tell_of_journal();
         ended
     }
 
-    fn write(&mut self, entry: &Entry) -> anyhow::Result<()> {
-        self.summary.take(entry);
-        self.journal.append(serde_json::to_vec(entry)?)
+    /// Writes a line of the log. The summary has it also without a log.
+    fn write(&mut self, entry: Entry) {
+        let line = serde_json::to_vec(&entry);
+        self.journal.append(line.unwrap_or_default());
+        self.entries.push(entry);
     }
 
-    /// Returns the line of the log for a remark of this moment.
-    fn remark(&self, what: Remark) -> Entry {
+    /// Writes the line of the log for a remark of this moment.
+    fn write_remark(&mut self, what: Remark) {
         let elapsed_ns = self.elapsed_ns();
-        Entry::Remark(Note {
+        self.write(Entry::Remark(Note {
             at: self.time_at(elapsed_ns),
             start_ns: self.base_ns + elapsed_ns,
             what,
-        })
+        }));
     }
 
     /// Returns the time since the start of this process's part.
     fn elapsed_ns(&self) -> u64 {
-        u64::try_from(self.started.1.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        nanoseconds(self.started.1.elapsed())
     }
 
     fn time_at(&self, elapsed_ns: u64) -> String {
@@ -407,16 +371,14 @@ impl Course {
         humantime::format_rfc3339_millis(time).to_string()
     }
 
-    /// Shows an event: on standard output, as the summary.
-    fn show(&self, line: &str) -> anyhow::Result<()> {
-        if self.quiet {
-            return Ok(());
-        }
-        let shown = || show(&format!("{line}\n"));
-        if io::stderr().is_terminal() {
-            self.bar.suspend(shown)
-        } else {
-            shown()
+    /// Shows an event: on standard output, as the summary. If that fails, the summary will say so.
+    fn show(&self, event: &Event) {
+        let line = event.line(self.header.far_end());
+        let shown = || drop(show(&format!("{}  {line}\n", time_of_day(&event.at))));
+        match io::stderr().is_terminal() {
+            _ if self.quiet => {}
+            true => self.bar.suspend(shown),
+            false => shown(),
         }
     }
 

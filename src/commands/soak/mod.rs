@@ -4,7 +4,6 @@ mod course;
 mod journal;
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +20,7 @@ use crate::data::{Destination, HostAddress, Payload};
 use crate::error::UsageError;
 use crate::host::board;
 use crate::host::facts::{Host, Interface};
-use crate::results::log::{LogWriter, Run};
+use crate::results::log::Run;
 use crate::soak::far_end::{EchoAddress, FarEnd, Start};
 use crate::soak::log::{Header, SoakLog};
 use crate::sys::files::Root;
@@ -127,7 +126,11 @@ fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<
         }
         Some(path) => {
             let log = SoakLog::open_to_resume(path)?;
-            let file = reopen(path, &log)?;
+            if log.left() < Duration::from_secs(1) {
+                let fix = "it is complete: use udpbench summarize, or start another one";
+                return Err(UsageError::flag("resume", &path.display(), fix).into());
+            }
+            let file = outputs::resume_log(path, log.end)?;
             (log.header.clone(), Some(log), file, path.clone())
         }
     };
@@ -144,7 +147,7 @@ fn soak(args: &SoakArgs, other: Other, interrupt: &Interrupt) -> anyhow::Result<
         say(&format!("log: {}", path.display()));
     }
     let ran = course.run(far_end, target, &root, interrupt);
-    let text = course.into_summary().text(super::width());
+    let text = course.summary().text(super::width());
     let shown = if args.quiet { Ok(()) } else { show(&text) };
     ran.and(shown)?;
     if interrupt.signal().is_some() {
@@ -176,13 +179,4 @@ fn header(args: &SoakArgs, other: &Other, root: &Root) -> anyhow::Result<Header>
         outage: args.outage,
         delay: args.delay,
     })
-}
-
-/// Opens the log of a soak that goes on.
-fn reopen(path: &Path, log: &SoakLog) -> Result<LogWriter, UsageError> {
-    if log.left() < Duration::from_secs(1) {
-        let fix = "it is complete: use udpbench summarize, or start another one";
-        return Err(UsageError::flag("resume", &path.display(), fix));
-    }
-    outputs::resume_log(path, log.end)
 }

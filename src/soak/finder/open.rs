@@ -29,7 +29,7 @@ pub(super) struct Run {
 }
 
 /// An event that may still grow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Open {
     pub(super) event: Event,
     pub(super) end_ns: u64,
@@ -51,36 +51,16 @@ impl Open {
     /// Opens an event with a fault that begins at `start_ns`. `before`: the last return before it.
     pub(super) fn new(start_ns: u64, usual_rtt_ns: u64, before: Option<(u64, Return)>) -> Self {
         let event = Event {
-            at: String::new(),
-            kind: Kind::Loss,
-            place: Place::Path,
-            is_full: false,
             start_ns,
-            length_ns: 0,
-            due: 0,
-            lost: 0,
-            lost_forward: None,
-            refused: 0,
-            refused_errno: 0,
-            unsent: 0,
-            silences: 0,
-            longest_silence_ns: 0,
-            silent_ns: 0,
             usual_rtt_ns,
-            rtt_ns: 0,
-            notes: Vec::new(),
+            ..Event::default()
         };
         Self {
             event,
             end_ns: start_ns,
-            run: None,
             is_unsent: true,
             before,
-            after: None,
-            held_most_us: 0,
-            late_held_us: 0,
-            is_own_drop: false,
-            is_unreachable: false,
+            ..Self::default()
         }
     }
 

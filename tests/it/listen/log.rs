@@ -69,7 +69,7 @@ fn the_log_has_each_window_and_silence_and_the_other_commands_read_it() {
     for line in [
         "came 3 datagrams in ",
         "ms from ",
-        &format!("silences {silences} of 60 ms or longer"),
+        &format!("silences {silences} of 60ms or longer"),
         "sequence 1 of 4 numbers missing, in 1 place; 0 late, 0 twice",
         "0 of the missing were dropped at the socket, 1 were lost",
         "drops socket 0; for any program: backlog ",

@@ -1,5 +1,7 @@
 //! Gaps between arrivals, and the bursts between long ones.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
 use super::{Heard, KEPT_SILENCES};
@@ -88,9 +90,11 @@ impl Silences {
         self.count
     }
 
-    /// Returns the 20 longest silences in the order of time.
-    pub fn longest(&self) -> Vec<Gap> {
+    /// Returns the longest silences in the order of time: so many, and at most 20.
+    pub fn longest(&self, most: usize) -> Vec<Gap> {
         let mut longest = self.longest.clone();
+        longest.sort_by_key(|gap| Reverse(gap.ns));
+        longest.truncate(most);
         longest.sort_by_key(|gap| gap.began_ns);
         longest
     }

@@ -142,7 +142,7 @@ fn a_clock_that_is_set_and_put_back_makes_no_silence() {
     };
     assert_eq!(source.longest_gap.map(|gap| gap.ns), Some(MS));
     stamped(&mut listened, 1060);
-    assert_eq!(listened.silences.longest(), [gap(1029 * MS, 31 * MS)]);
+    assert_eq!(listened.silences.longest(20), [gap(1029 * MS, 31 * MS)]);
     assert_eq!(window.longest_gap, Some(gap(1029 * MS, 31 * MS)));
 }
 
@@ -161,7 +161,7 @@ fn bursts_are_between_silences() {
     );
     assert_eq!((all.silences.count(), window.silences), (2, 2));
     let silences = [gap(MS, 20 * MS), gap(23 * MS, 57 * MS)];
-    assert_eq!(all.silences.longest(), silences);
+    assert_eq!(all.silences.longest(20), silences);
     let bursts = all.silences.bursts().expect("a length was given");
     assert_eq!((bursts.count, bursts.fewest_datagrams), (3, 1));
     assert_eq!((bursts.most_datagrams, bursts.most_bytes), (3, 3));
@@ -178,7 +178,7 @@ fn of_many_silences_the_longest_are_kept() {
         .collect();
     let (all, _) = listened(&datagrams, Some(20));
     assert_eq!(all.silences.count(), 99);
-    let longest = all.silences.longest();
+    let longest = all.silences.longest(20);
     assert!(longest.iter().all(|gap| gap.ns >= 60 * MS), "{longest:?}");
     assert_eq!(longest.len(), 20);
     assert!(longest.is_sorted_by_key(|gap| gap.began_ns));
@@ -247,7 +247,7 @@ fn a_gap_in_which_the_socket_dropped_something_is_not_the_senders() {
     }
     let dropped = listened
         .silences
-        .longest()
+        .longest(20)
         .into_iter()
         .map(|gap| gap.dropped);
     assert_eq!(dropped.collect::<Vec<_>>(), [4, 0]);

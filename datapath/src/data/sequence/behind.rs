@@ -1,10 +1,9 @@
 //! Numbers that are not above the highest one: late, repeated, or the beginning of a new part.
 
-use super::counts::SequenceCounts;
 use super::elsewhere::{Elsewhere, Meaning, NEAR, Since};
 use super::jumps::RESTART_NS;
 use super::ring::{Behind, Half};
-use super::{Arrival, SequenceTracker, to_signed};
+use super::{Arrival, SequenceCounts, SequenceTracker, to_signed};
 
 /// Numbers that would have gone by in a pause within which no run goes on.
 const PAUSE: f64 = 64.0;

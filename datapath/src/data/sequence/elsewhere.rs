@@ -1,6 +1,6 @@
 //! Runs of numbers elsewhere in the series, of which it is not clear at once what they are.
 
-use super::counts::SequenceCounts;
+use super::judgement::SequenceCounts;
 use super::ring::Half;
 
 /// Datagrams in order after which a run is clear.

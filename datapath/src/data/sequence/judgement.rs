@@ -1,8 +1,118 @@
-//! Judgement whether numbers are a series.
+//! What the numbers of a source are judged to be: counts, or a reason not to believe them.
 
-use super::counts::SequenceCounts;
-use super::doubt::Doubt;
+use std::fmt;
+use std::ops::{AddAssign, Sub};
+
+use serde::{Deserialize, Serialize};
+
 use super::{SequenceTracker, Series};
+
+/// Counts of the numbered datagrams of a source. A number is missing if it did not come, and lies between the first and
+/// the last one that came of its part of the series. A part ends where the numbers begin again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SequenceCounts {
+    /// Different numbers that came.
+    pub received: u64,
+    /// Missing numbers. Below 0 in a window in which more late numbers came than went missing.
+    pub missing: i64,
+    /// Places where numbers are missing: gaps in the numbers.
+    pub places: i64,
+    /// Datagrams that came after one with a higher number.
+    pub late: u64,
+    /// Datagrams whose number had come before.
+    pub duplicates: u64,
+    /// Places where the numbers began again elsewhere and went on from there. Losses at such a place are not known.
+    pub restarts: u64,
+    /// Datagrams with a number far away from the series: older than the last 4094, or from nowhere.
+    pub strays: u64,
+    /// Numbers that follow one that came. Where the socket dropped as many datagrams as are missing, they follow, too.
+    pub following: u64,
+}
+
+impl AddAssign for SequenceCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.received += other.received;
+        self.missing += other.missing;
+        self.places += other.places;
+        self.late += other.late;
+        self.duplicates += other.duplicates;
+        self.restarts += other.restarts;
+        self.strays += other.strays;
+        self.following += other.following;
+    }
+}
+
+impl Sub for SequenceCounts {
+    type Output = Self;
+
+    /// Returns what was counted since an earlier moment.
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            received: self.received - earlier.received,
+            missing: self.missing - earlier.missing,
+            places: self.places - earlier.places,
+            late: self.late - earlier.late,
+            duplicates: self.duplicates - earlier.duplicates,
+            restarts: self.restarts - earlier.restarts,
+            strays: self.strays - earlier.strays,
+            following: self.following - earlier.following,
+        }
+    }
+}
+
+/// Reason for which the losses of a source cannot be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// All numbers are the same.
+    Constant,
+    /// Numbers go in steps other than 1.
+    Steps {
+        /// Length of a step.
+        step: u64,
+        /// It is 1 in the other byte order.
+        is_swapped: bool,
+    },
+    /// Most numbers do not follow each other.
+    Unordered,
+    /// Several series are mixed.
+    Mixed,
+    /// Parts of the series have fewer than eight numbers.
+    ShortParts,
+    /// Numbers begin again and come in copies: which of both is not known.
+    Copies,
+    /// Numbers jumped to 0 or a little more: a loss over the end of the numbers, or a new beginning.
+    ToZero,
+    /// The numbers may have gone around unseen.
+    Around {
+        /// Numbers until they begin again.
+        numbers: u64,
+    },
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constant => f.write_str("the number is always the same"),
+            Self::Steps { step, is_swapped } => {
+                let order = if *is_swapped {
+                    ": try the other byte order"
+                } else {
+                    ""
+                };
+                write!(f, "the numbers go in steps of {step}{order}")
+            }
+            Self::Unordered => f.write_str("the numbers do not follow each other"),
+            Self::Mixed => f.write_str("the numbers are those of several series"),
+            Self::ShortParts => f.write_str("the numbers begin again after a few"),
+            Self::Copies => f.write_str("the numbers repeat, as copies or as new series"),
+            Self::ToZero => f.write_str("the numbers jumped to 0, by a loss or by a new beginning"),
+            Self::Around { numbers } => write!(
+                f,
+                "{numbers} numbers may have gone by in a gap, after which they begin again"
+            ),
+        }
+    }
+}
 
 /// Most times that a number comes again, by several ways.
 const MOST_AGAIN: u64 = 3;

@@ -2,8 +2,6 @@
 //! can be believed.
 
 mod behind;
-mod counts;
-mod doubt;
 mod drops;
 mod elsewhere;
 mod judgement;
@@ -11,11 +9,10 @@ mod jumps;
 mod pace;
 mod ring;
 
-pub use self::counts::SequenceCounts;
-pub use self::doubt::Doubt;
 use self::drops::MatchedDrops;
 use self::elsewhere::{Ahead, Elsewhere, NEAR, Run};
 use self::judgement::Steps;
+pub use self::judgement::{Doubt, SequenceCounts};
 use self::pace::Pace;
 use self::ring::Ring;
 

@@ -1,19 +1,18 @@
-//! `udpbench watch --port`: a line per window about the sockets of another program, and what was found in the end.
+//! `udpbench watch`: a line per window about the sockets of another program, and what was found in the end.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use super::columns::{WIDTH, time};
-use super::{End, exit_code, print_lines};
+use super::check::finding_text;
+use super::session::interrupted;
+use super::start_time::now;
+use super::{interrupt_on_signals, is_header_due, say, show, show_to_reader, width};
 use crate::VERSION;
 use crate::cli::WatchArgs;
-use crate::commands::check::finding_text;
-use crate::commands::start_time::now;
-use crate::commands::{interrupt_on_signals, say, show, width};
 use crate::host::facts::RcvbufLimit;
 use crate::host::program::diagnosis::{Limits, findings};
 use crate::host::program::losses::not_looked_at;
-use crate::host::program::{Interval, Observer, Program, Target, ThreadTimes};
+use crate::host::program::{Interval, Observer, Program, ThreadTimes};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::fold;
@@ -21,6 +20,8 @@ use crate::term::table::Columns;
 
 /// Time between two looks at sockets and threads, on average.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// Width of a line in columns. The numbers always fit.
+const WIDTH: usize = 80;
 
 /// Returns the time before the next look. It varies, so that a program which reads ten times a second is not always seen
 /// in the same state.
@@ -28,13 +29,14 @@ fn before_look(n: u32) -> Duration {
     BETWEEN_LOOKS * (70 + n % 61 * 37 % 61) / 100
 }
 
-/// Watches another program until interrupted, or for `--count` lines. Exit code 1: its sockets are closed.
+/// Watches another program until interrupted, or for `--count` lines or `--for` a time. Exit code 1: its sockets are
+/// closed.
 ///
 /// # Errors
 /// Fails if there is no such program, or if standard output cannot be written.
-pub(super) fn run(args: &WatchArgs, target: Target) -> anyhow::Result<ExitCode> {
+pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     let interrupt = interrupt_on_signals()?;
-    let program = Program::find(target)?;
+    let program = Program::find(args.target())?;
     let heading = format!("udpbench {VERSION} watches {program}; Ctrl-C ends");
     let end = args.length.map(|length| Instant::now() + length);
     let mut watch = Watch {
@@ -49,11 +51,35 @@ pub(super) fn run(args: &WatchArgs, target: Target) -> anyhow::Result<ExitCode> 
     // From here on, everything is counted.
     say(&heading);
     let header = columns().empty().dense().header(WIDTH);
-    let end = print_lines(args.count, end, &header, || watch.line())?;
-    if end != End::PipeClosed {
-        show(&watch.findings_text())?;
+    let mut is_open = true;
+    for printed in 0.. {
+        if args.count == Some(printed) || end.is_some_and(|end| Instant::now() >= end) {
+            break;
+        }
+        let Ok(line) = watch.line() else {
+            // The terminal echoed ^C into the current line.
+            say("");
+            break;
+        };
+        let Some(line) = line else {
+            say("its sockets are closed");
+            is_open = false;
+            break;
+        };
+        let header = if is_header_due(printed) { &header } else { "" };
+        if !show_to_reader(&format!("{header}{line}"))? {
+            return Ok(ExitCode::SUCCESS);
+        }
     }
-    Ok(exit_code(end, end == End::Closed, &interrupt))
+    show(&watch.findings_text())?;
+    Ok(match is_open {
+        // Ctrl-C is the normal end, not a failure, as with ping(8).
+        _ if interrupt.signal().is_some() && !interrupt.is_ctrl_c() => {
+            interrupted(&interrupt).into()
+        }
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
 }
 
 struct Watch<'a> {
@@ -75,14 +101,14 @@ impl Watch<'_> {
     fn line(&mut self) -> Result<Option<String>, Interrupted> {
         let looked = self.look_for_a_window();
         let window = self.observer.finish();
-        self.add(&window);
-        if !looked? {
-            say("its sockets are closed");
-            return Ok(None);
+        if window.socket_drops > 0 {
+            self.dropping.add(&window);
         }
+        self.seen.add(&window);
+        self.dropping.holders.clone_from(&self.seen.holders);
         let mut line = columns().empty().dense();
         line.row(columns().cells(&window));
-        Ok(Some(line.body(WIDTH)))
+        Ok(looked?.then(|| line.body(WIDTH)))
     }
 
     /// Looks until the window is over. False: the program has closed its sockets.
@@ -100,14 +126,6 @@ impl Watch<'_> {
                 return Ok(is_open);
             }
         }
-    }
-
-    fn add(&mut self, window: &Interval) {
-        if window.socket_drops > 0 {
-            self.dropping.add(window);
-        }
-        self.seen.add(window);
-        self.dropping.holders.clone_from(&self.seen.holders);
     }
 
     fn findings_text(&self) -> String {
@@ -143,7 +161,9 @@ fn columns() -> Columns<'static, Interval> {
     let percent = |share: f64| format!("{:.0}", 100.0 * share);
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     Columns::<Interval>::default()
-        .word("UTC     ", |_| time(&now()).to_owned())
+        .word("UTC     ", |_| {
+            now().get(11..19).unwrap_or_default().to_owned()
+        })
         .number(" kpps", |it| {
             format!("{:.1}", it.read as f64 / it.length.as_secs_f64() / 1e3)
         })
