@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 
 pub use self::axes::Axes;
 pub use self::decision::Decision;
-use self::decision::{makes_sense, refused_engine};
+use self::decision::Question;
 pub use self::schedule::{REST_SHARE, Schedule, Until};
 pub use self::settings::{Meter, QUIET_ON_A_PATH, Settings, VERIFYING};
 pub use self::warning::{Location, PlanWarning};
 pub use self::wire::{Between, LinkEnd, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties, LoopbackTrains};
-use crate::engines::{self, Entry, exec};
+use crate::engines::{Entry, exec};
 use crate::host::board::Board;
 use crate::host::facts::Host;
 use crate::host::placement::{Pin, Placement};
@@ -116,8 +116,9 @@ impl Plan {
         conditions: &Conditions,
     ) -> Option<(&'static Entry, &'static str, String)> {
         let mut refused = self.cases().filter_map(|planned| {
-            let engines = engines::of(&planned.case).ok()?;
-            refused_engine(&planned.case, engines, conditions)
+            Question::of(&planned.case, conditions)
+                .ok()?
+                .refused_engine()
         });
         refused.find(|(entry, ..)| entry.executable.is_some())
     }
@@ -206,7 +207,8 @@ impl Block {
 /// Keeps the cases that make sense. If none does, keeps all, for their reasons to be shown.
 fn those_that_run_somewhere(cases: Vec<Case>, conditions: &Conditions) -> Vec<Case> {
     let runs = |case: &&Case| {
-        engines::of(case).is_ok_and(|pair| makes_sense(case, pair, conditions).is_ok())
+        let question = Question::of(case, conditions);
+        question.is_ok_and(|question| question.makes_sense().is_ok())
     };
     let some: Vec<Case> = cases.iter().filter(runs).copied().collect();
     if some.is_empty() { cases } else { some }
