@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 
@@ -19,7 +19,7 @@ use crate::trial::changes::put_back::put_back;
 use crate::trial::controller::merged;
 use crate::trial::end::prepared_end::PreparedEnd;
 use crate::trial::end::running_end::RunningEnd;
-use crate::trial::end::wait::{drain, pass, window};
+use crate::trial::end::wait::{drain, window};
 use crate::trial::messages::spec::{EndRole, TrialSpec};
 use crate::trial::messages::token::Token;
 use crate::trial::readings::loss_watch::LossWatch;
@@ -130,39 +130,6 @@ impl LocalTrials {
         )?;
         let end = running.finish(window)?;
         Ok(merged::sample(&spec.case, engines, &[end]))
-    }
-
-    /// Measures the receive rate, in datagrams per second, in each of `slices` slices of time since the threads
-    /// started.
-    ///
-    /// # Errors
-    /// Fails if something cannot be built or breaks.
-    pub fn rate_over_time(
-        &mut self,
-        spec: &TrialSpec,
-        slices: usize,
-        slice: Duration,
-    ) -> anyhow::Result<Vec<f64>> {
-        let mut running = self.begin(spec)?;
-        running.threads.open_start();
-        let look = |running: &mut RunningEnd| -> anyhow::Result<(Instant, u64)> {
-            let received = running.counts()?.received;
-            Ok((Instant::now(), received))
-        };
-        let mut rates = Vec::with_capacity(slices);
-        let (start, received) = look(&mut running)?;
-        let (mut end, mut since, mut before) = (start, start, received);
-        for _ in 0..slices {
-            end += slice;
-            let left = end.saturating_duration_since(Instant::now());
-            pass(left, &spec.case, &mut running)?;
-            let (now, received) = look(&mut running)?;
-            let seconds = now.duration_since(since).as_secs_f64();
-            rates.push(received.saturating_sub(before) as f64 / seconds);
-            (since, before) = (now, received);
-        }
-        running.threads.finish()?;
-        Ok(rates)
     }
 
     /// Prepares one end of a trial, without making a socket.
