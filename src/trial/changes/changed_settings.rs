@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use super::put_back::put_back;
-use super::watchdog::{DONE, Order};
+use super::watchdog::{DONE, Order, put_back};
 use crate::host::tuning::{NotChanged, Setting, Tuning, differences};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};

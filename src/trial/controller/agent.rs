@@ -18,12 +18,11 @@ use crate::data::Sample;
 use crate::engines::exec;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupted, StopRequested};
-use crate::trial::controller::carrier::{Carrier, no_agent};
-use crate::trial::controller::spawned;
+use crate::trial::controller::spawned::{self, Carrier, no_agent};
 use crate::trial::messages::message::{self, Answer, Hello, Request};
 use crate::trial::messages::noise::{NoGreeting, expect_magic};
-use crate::trial::messages::pulse::{LastHeard, Output, Pulse};
 use crate::trial::messages::spec::TrialSpec;
+use crate::trial::messages::stream::{LastHeard, Output, Pulse};
 use crate::trial::readings::remote_facts::RemoteFacts;
 
 /// Error: an agent did not answer within this time.

@@ -22,7 +22,6 @@ use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::controller::across;
 use crate::trial::controller::agent::Agent;
 use crate::trial::end::local::LocalTrials;
-use crate::trial::end::longest_payload;
 use crate::trial::end::running_end::unix_ms;
 use crate::trial::end::serve::{Begins, serve};
 use crate::trial::messages::message::Request;
@@ -291,12 +290,7 @@ impl<'a> Agents<'a> {
         };
         let longest = self.with(|local, remote| {
             let remote = remote.context("there is no other host")?;
-            across::longest_payload(
-                &longest_payload::spec(link, direction)?,
-                most,
-                local,
-                remote,
-            )
+            across::longest_payload(link, direction, most, local, remote)
         });
         // The receiving end still waits for a trial.
         self.restart();

@@ -12,13 +12,16 @@ use crate::trial::end::local::LocalTrials;
 use crate::trial::end::prepared_end::PreparedEnd;
 use crate::trial::end::running_end::RunningEnd;
 use crate::trial::end::wait::{drain, window};
-use crate::trial::messages::conversation::Conversation;
 use crate::trial::messages::message::Request;
-use crate::trial::messages::scope::{self, Scope};
 use crate::trial::messages::spec::{EndRole, TrialSpec};
-use crate::trial::messages::token::Token;
+use crate::trial::messages::stream::Conversation;
+use crate::trial::messages::two_hosts::{QUESTION_BYTES, Scope, Token, flows_told, told};
 use crate::trial::readings::loss_watch::LossWatch;
 use crate::trial::sockets::flows;
+use crate::trial::sockets::udp_sockets::UdpSockets;
+
+/// Probes of each length before it counts as too long.
+const TRIES: usize = 3;
 
 /// Runs the receiving end of a trial.
 ///
@@ -31,7 +34,7 @@ pub(crate) fn receivers(
     conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
     let (mut opened, scope) = open(spec, EndRole::Receivers, token, local)?;
-    let bound = opened.sockets.bind()?.into_iter().map(scope::told);
+    let bound = opened.sockets.bind()?.into_iter().map(told);
     conversation.answer(&bound.collect::<Vec<SocketAddr>>())?;
     let mut flows = Vec::new();
     let mut losses: Option<LossWatch> = None;
@@ -78,7 +81,7 @@ pub(crate) fn senders(
     let receivers = receivers.iter().map(|peer| scope.local(*peer));
     let receivers: Vec<SocketAddr> = receivers.collect();
     let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
-    conversation.answer(&scope::flows_told(&flows))?;
+    conversation.answer(&flows_told(&flows))?;
     conversation.expect_request(&Request::Ready)?;
     flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
     let mut running = opened.assemble(&flows)?;
@@ -108,7 +111,7 @@ pub(crate) fn longest_payload(
     let source = opened.sockets.open_sender(scope.local(receiver))?;
     let probes = opened.sockets.probes().context("nothing is probed")?;
     probes.forbid_fragmentation(source)?;
-    crate::trial::end::longest_payload::find(probes, source, most)
+    find_longest(probes, source, most)
 }
 
 fn open<'a>(
@@ -155,4 +158,47 @@ fn drain_across(
         )?;
     }
     Ok(())
+}
+
+/// Finds the longest payload, in bytes and up to `most`, that arrives from this sender. `None`: not even short payloads
+/// arrive.
+///
+/// Nearly always that is `most`, and a single probe shows it.
+///
+/// # Errors
+/// Fails if there is no such sender.
+fn find_longest(
+    probes: &mut UdpSockets,
+    source: SocketAddr,
+    most: u32,
+) -> anyhow::Result<Option<u32>> {
+    let mut gets_through = |bytes: u32| -> anyhow::Result<bool> {
+        for _ in 0..TRIES {
+            // The kernel refuses at once what is longer than the MTU of the interface.
+            if probes.probe(source, bytes as usize)?.is_some() {
+                return Ok(false);
+            }
+            if probes.receiver_reached(source)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    if gets_through(most)? {
+        return Ok(Some(most));
+    }
+    // If not even this length arrives, IPv6 would not work at all (RFC 8200), and hardly anything else.
+    let (mut least, mut most) = (QUESTION_BYTES.try_into().unwrap_or(u32::MAX), most);
+    if !gets_through(least)? {
+        return Ok(None);
+    }
+    while most - least > 1 {
+        let middle = least + (most - least) / 2;
+        if gets_through(middle)? {
+            least = middle;
+        } else {
+            most = middle;
+        }
+    }
+    Ok(Some(least))
 }

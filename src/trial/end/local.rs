@@ -15,13 +15,13 @@ use crate::sys::interrupt::Interrupt;
 use crate::sys::loss_places::{ANSWERS_WITHOUT_ROUTE, REFUSED_ANSWERS};
 use crate::sys::own_loopback::OwnLoopback;
 use crate::trial::changes::changed_settings::ChangedSettings;
-use crate::trial::changes::put_back::put_back;
-use crate::trial::controller::merged;
+use crate::trial::changes::watchdog::put_back;
 use crate::trial::end::prepared_end::PreparedEnd;
 use crate::trial::end::running_end::RunningEnd;
 use crate::trial::end::wait::{drain, window};
+use crate::trial::messages::end_result;
 use crate::trial::messages::spec::{EndRole, TrialSpec};
-use crate::trial::messages::token::Token;
+use crate::trial::messages::two_hosts::Token;
 use crate::trial::readings::loss_watch::LossWatch;
 use crate::trial::readings::reason_watch::ReasonWatch;
 use crate::trial::sockets::flows;
@@ -129,7 +129,7 @@ impl LocalTrials {
             &mut running,
         )?;
         let end = running.finish(window)?;
-        Ok(merged::sample(&spec.case, engines, &[end]))
+        Ok(end_result::sample(&spec.case, engines, &[end]))
     }
 
     /// Prepares one end of a trial, without making a socket.

@@ -12,7 +12,7 @@ use crate::sys::real_time::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
 use crate::trial::end::running_end::{RunningEnd, Start};
 use crate::trial::messages::spec::{EndRole, Flow, TrialSpec};
-use crate::trial::messages::token::Token;
+use crate::trial::messages::two_hosts::Token;
 use crate::trial::readings::path_watch::PathWatch;
 use crate::trial::readings::reason_watch::ReasonWatch;
 use crate::trial::sockets::bind;

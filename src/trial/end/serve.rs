@@ -21,9 +21,8 @@ use crate::trial::controller::spawned::{self, THIS_PROGRAM};
 use crate::trial::end::echo_end;
 use crate::trial::end::end_steps;
 use crate::trial::end::local::LocalTrials;
-use crate::trial::messages::conversation::Conversation;
 use crate::trial::messages::message::{self, Answer, Hello, Request};
-use crate::trial::messages::pulse::{LastHeard, Output, Pulse};
+use crate::trial::messages::stream::{Conversation, LastHeard, Output, Pulse};
 use crate::trial::readings::remote_facts::RemoteFacts;
 
 /// First start of an agent's process, or a restart.

@@ -38,7 +38,7 @@ use crate::text::duration::ns;
 pub use crate::trial::messages::noise::MAGIC;
 use crate::trial::messages::noise::expect_magic;
 use crate::trial::messages::spec::{Flow, TrialSpec};
-use crate::trial::messages::token::Token;
+use crate::trial::messages::two_hosts::Token;
 use crate::trial::sockets::flows::Blocked;
 
 /// Version of the protocol, increased with each change of the messages.
