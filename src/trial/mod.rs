@@ -27,7 +27,7 @@ mod threads;
 pub use self::controller::{agent, agents, power_command, spawned};
 pub use self::end::{echo_end, local, serve};
 pub use self::messages::{end_result, message, spec};
-pub use self::readings::{idle_counters, remote_facts};
+pub use self::readings::remote_facts;
 pub use self::sockets::flows;
 #[cfg(test)]
 mod tests;

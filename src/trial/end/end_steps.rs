@@ -16,7 +16,7 @@ use crate::trial::messages::message::Request;
 use crate::trial::messages::spec::{EndRole, TrialSpec};
 use crate::trial::messages::stream::Conversation;
 use crate::trial::messages::two_hosts::{QUESTION_BYTES, Scope, Token, flows_told, told};
-use crate::trial::readings::loss_watch::LossWatch;
+use crate::trial::readings::losses::LossWatch;
 use crate::trial::sockets::flows;
 use crate::trial::sockets::udp_sockets::UdpSockets;
 

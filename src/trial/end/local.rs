@@ -22,8 +22,7 @@ use crate::trial::end::wait::{drain, window};
 use crate::trial::messages::end_result;
 use crate::trial::messages::spec::{EndRole, TrialSpec};
 use crate::trial::messages::two_hosts::Token;
-use crate::trial::readings::loss_watch::LossWatch;
-use crate::trial::readings::reason_watch::ReasonWatch;
+use crate::trial::readings::losses::{LossWatch, ReasonWatch};
 use crate::trial::sockets::flows;
 use crate::workload::UnsentAnswers;
 

@@ -7,7 +7,7 @@ use crate::data::{Counts, ThreadSample};
 use crate::sys::clock::{self, Switches};
 use crate::sys::kernel_drops::Discards;
 use crate::sys::run_queue::{self, CpuTaken};
-use crate::trial::readings::queue_probes::QueueProbes;
+use crate::trial::sockets::QueueProbes;
 use crate::trial::threads::BenchThreads;
 use crate::trial::threads::bench_thread::BenchThread;
 

@@ -14,10 +14,9 @@ use crate::engine::{ConnectionProbe, QueueProbe};
 use crate::engines::Engines;
 use crate::sys::buffers;
 use crate::trial::messages::spec::Flow;
-use crate::trial::readings::queue_probes::QueueProbes;
 use crate::trial::sockets::bind;
 use crate::trial::sockets::udp_sockets::UdpSockets;
-use crate::trial::sockets::{Buffers, EndSockets};
+use crate::trial::sockets::{Buffers, EndSockets, QueueProbes};
 
 /// Connections that may wait to be accepted: the most that the kernel allows (`net.core.somaxconn`, 4096 since Linux
 /// 5.4).

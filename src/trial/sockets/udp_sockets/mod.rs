@@ -14,9 +14,8 @@ use crate::engines::{Engines, Entry};
 use crate::sys::reuseport_bpf;
 use crate::trial::messages::spec::Flow;
 use crate::trial::messages::two_hosts::{Scope, Token};
-use crate::trial::readings::queue_probes::QueueProbes;
 use crate::trial::sockets::bind::{self, Ports};
-use crate::trial::sockets::{Buffers, EndSockets};
+use crate::trial::sockets::{Buffers, EndSockets, QueueProbes};
 
 /// The remote host of a trial, and the address that reaches it.
 #[derive(Clone, Copy, Debug)]
