@@ -7,13 +7,12 @@ mod decision;
 mod remarks;
 mod schedule;
 mod settings;
-mod shared_cpu;
 mod warning;
 mod wire;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::axes::Axes;
+pub use self::axes::{Axes, once_each};
 pub use self::decision::Decision;
 use self::decision::Question;
 pub use self::schedule::{REST_SHARE, Schedule, Until};
@@ -146,18 +145,11 @@ impl Plan {
 
     /// Decides again, under other conditions, which of the same cases run.
     pub fn judged_again(&self, conditions: &Conditions) -> Self {
-        let judge = |planned: &Planned| Planned {
-            verdict: Decision::of(&planned.case, conditions),
-            case: planned.case,
-        };
-        let block = |block: &Block| Block {
-            key: block.key,
-            cases: block.cases.iter().map(judge).collect(),
-        };
-        Self {
-            engines: self.engines.clone(),
-            blocks: self.blocks.iter().map(block).collect(),
+        let mut plan = self.clone();
+        for planned in plan.blocks.iter_mut().flat_map(|it| &mut it.cases) {
+            planned.verdict = Decision::of(&planned.case, conditions);
         }
+        plan
     }
 
     /// Iterates over all cases with their verdicts.
@@ -178,6 +170,12 @@ impl Plan {
 }
 
 impl Block {
+    /// Iterates over the cases that run, with the CPUs of their threads.
+    pub fn runnable(&self) -> impl Iterator<Item = (&Case, &Placement)> {
+        let cases = self.cases.iter();
+        cases.filter_map(|planned| Some((&planned.case, planned.placement()?)))
+    }
+
     fn new(key: BlockKey, axes: &Axes, conditions: &Conditions) -> Self {
         let pairs = axes.engines.iter();
         let mut cases: Vec<Case> = pairs
@@ -214,15 +212,13 @@ fn those_that_run_somewhere(cases: Vec<Case>, conditions: &Conditions) -> Vec<Ca
     if some.is_empty() { cases } else { some }
 }
 
-impl Block {
-    /// Iterates over the cases that run, with the CPUs of their threads.
-    pub fn runnable(&self) -> impl Iterator<Item = (&Case, &Placement)> {
-        let cases = self.cases.iter();
-        cases.filter_map(|planned| Some((&planned.case, planned.placement()?)))
-    }
-}
-
 impl Planned {
+    /// Returns a CPU that senders and receivers share. `None`: they share none, or are on two machines.
+    pub fn shared_cpu(&self, wire: Option<&Wire>) -> Option<usize> {
+        let is_one_machine = wire.is_none_or(|wire| wire.is_one_machine(&self.case));
+        self.placement().filter(|_| is_one_machine)?.shared_cpu()
+    }
+
     /// Returns the CPUs of the threads. `None`: the case does not run.
     pub fn placement(&self) -> Option<&Placement> {
         match &self.verdict {
