@@ -6,7 +6,6 @@ mod axes;
 mod decision;
 mod remarks;
 mod schedule;
-mod settings;
 mod warning;
 mod wire;
 
@@ -15,8 +14,9 @@ use serde::{Deserialize, Serialize};
 pub use self::axes::{Axes, once_each};
 pub use self::decision::Decision;
 use self::decision::Question;
-pub use self::schedule::{REST_SHARE, Schedule, Until};
-pub use self::settings::{Meter, QUIET_ON_A_PATH, Settings, VERIFYING};
+pub use self::schedule::{
+    Meter, QUIET_ON_A_PATH, REST_SHARE, Schedule, Settings, Until, VERIFYING,
+};
 pub use self::warning::{Location, PlanWarning};
 pub use self::wire::{Between, LinkEnd, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties, LoopbackTrains};

@@ -1,30 +1,25 @@
 //! Trials in this process, by its own clock, and the settings that are changed for a trial.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use crate::data::{HostAddress, LoopbackTrains, Sample};
+use crate::data::{LoopbackTrains, Sample};
 use crate::host::tuning::{NotChanged, Tuning};
 use crate::sys::files::Root;
-use crate::sys::interface_addresses;
 use crate::sys::interrupt::Interrupt;
-use crate::sys::loss_places::{ANSWERS_WITHOUT_ROUTE, REFUSED_ANSWERS};
 use crate::sys::own_loopback::OwnLoopback;
 use crate::trial::changes::changed_settings::ChangedSettings;
 use crate::trial::changes::watchdog::put_back;
+use crate::trial::end::echo_end::EchoLosses;
 use crate::trial::end::prepared_end::PreparedEnd;
 use crate::trial::end::running_end::RunningEnd;
 use crate::trial::end::wait::{drain, window};
 use crate::trial::messages::end_result;
 use crate::trial::messages::spec::{EndRole, TrialSpec};
 use crate::trial::messages::two_hosts::Token;
-use crate::trial::readings::losses::{LossWatch, ReasonWatch};
+use crate::trial::readings::losses::ReasonWatch;
 use crate::trial::sockets::flows;
-use crate::workload::UnsentAnswers;
 
 /// State that all trials in this process share.
 pub struct LocalTrials {
@@ -34,10 +29,8 @@ pub struct LocalTrials {
     reasons: ReasonWatch,
     /// Settings that are changed for the current trial.
     changed: Option<ChangedSettings>,
-    /// Places that lose packets on the way to an echo. `None`: there is none.
-    losses: Option<LossWatch>,
-    /// Answers of the echo that a firewall of this host refused to send.
-    unsent_answers: Arc<UnsentAnswers>,
+    /// Losses on the way to an echo. `None`: there is none.
+    pub(crate) echo: Option<EchoLosses>,
 }
 
 impl LocalTrials {
@@ -49,31 +42,8 @@ impl LocalTrials {
             loopback,
             reasons: ReasonWatch::default(),
             changed: None,
-            losses: None,
-            unsent_answers: Arc::default(),
+            echo: None,
         }
-    }
-
-    /// Starts to count what this host loses on the way to an echo at this address, and back. The kernel's drop reasons
-    /// are not counted: for hours, they would cost too much.
-    pub(crate) fn watch_losses(&mut self, address: HostAddress, unsent: Arc<UnsentAnswers>) {
-        self.unsent_answers = unsent;
-        let interface = interface_addresses::interface_of(address.ip).unwrap_or_default();
-        self.losses = Some(LossWatch::start(&interface));
-    }
-
-    /// Returns the packets lost since then, by place.
-    pub(crate) fn losses(&mut self) -> BTreeMap<String, u64> {
-        let losses = self.losses.as_mut();
-        let mut places = losses.map_or_else(BTreeMap::new, |it| it.places(BTreeMap::new()));
-        let unsent = [
-            (&REFUSED_ANSWERS, &self.unsent_answers.refused),
-            (&ANSWERS_WITHOUT_ROUTE, &self.unsent_answers.without_route),
-        ];
-        let unsent = unsent.map(|(place, count)| (place, count.load(Ordering::Relaxed)));
-        let unsent = unsent.into_iter().filter(|(_, count)| *count > 0);
-        places.extend(unsent.map(|(place, count)| (place.what.clone(), count)));
-        places
     }
 
     /// Returns the root of the file system that sensors are read from.

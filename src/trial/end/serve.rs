@@ -18,7 +18,7 @@ use crate::sys::interrupt::Interrupt;
 use crate::sys::{drops, power, temperature};
 use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::controller::spawned::{self, THIS_PROGRAM};
-use crate::trial::end::echo_end;
+use crate::trial::end::echo_end::{self, EchoLosses};
 use crate::trial::end::end_steps;
 use crate::trial::end::local::LocalTrials;
 use crate::trial::messages::message::{self, Answer, Hello, Request};
@@ -173,11 +173,14 @@ fn obey(
             &spec, token, receiver, most, local,
         )?),
         Request::Echo(address) => {
-            let (end, unsent_answers) = echo_end::start(address)?;
-            local.watch_losses(address, unsent_answers);
+            let (end, losses) = echo_end::start(address)?;
+            local.echo = Some(losses);
             conversation.answer(&end)
         }
-        Request::LossPlaces => conversation.answer(&local.losses()),
+        Request::LossPlaces => {
+            let losses = local.echo.as_mut().map(EchoLosses::places);
+            conversation.answer(&losses.unwrap_or_default())
+        }
         other => bail!("{} is out of turn", other.name()),
     }
 }
