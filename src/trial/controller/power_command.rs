@@ -16,6 +16,7 @@ use crate::plan::{Meter, Settings};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::power::{IdlePower, to_uw};
 use crate::text::digits::counted;
+use crate::trial::controller::spawned::ends_within;
 use crate::trial::end::running_end::unix_ms;
 
 const FLAG: &str = "--power-command";
@@ -190,14 +191,9 @@ impl Drop for PowerCommand {
             return;
         };
         let _ = killpg(group, Signal::SIGTERM);
-        let end = Instant::now() + TIME_TO_END;
-        while matches!(self.process.try_wait(), Ok(None)) {
-            if Instant::now() > end {
-                let _ = killpg(group, Signal::SIGKILL);
-                let _ = self.process.wait();
-                return;
-            }
-            thread::sleep(LOOK);
+        if !ends_within(&mut self.process, TIME_TO_END) {
+            let _ = killpg(group, Signal::SIGKILL);
+            let _ = self.process.wait();
         }
     }
 }

@@ -62,6 +62,17 @@ impl EscapedStderr {
     }
 }
 
+/// Waits until a child process has ended, for this time at most. Returns whether it has.
+pub(crate) fn ends_within(child: &mut Child, time: Duration) -> bool {
+    let end = Instant::now() + time;
+    loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(1)),
+            ended => return !matches!(ended, Ok(None)),
+        }
+    }
+}
+
 /// Waits until a child process has ended, and returns its status. If this program is asked to end meanwhile, kills the
 /// child after half a second.
 ///
@@ -91,7 +102,6 @@ pub fn wait_or_kill(mut child: Child, interrupt: &Interrupt) -> anyhow::Result<E
 
 /// Time that the process has to end after its streams are closed.
 const ENDING: Duration = Duration::from_secs(3);
-const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A started process. It ends soon after its streams are closed; dropping it waits for that.
 pub(crate) struct Carrier(Child, Option<EscapedStderr>);
@@ -118,10 +128,7 @@ impl Carrier {
 
     /// Waits until the process has ended; kills it if it has not ended in time, or `at_once`.
     pub(crate) fn end(&mut self, at_once: bool) -> Option<ExitStatus> {
-        let end = Instant::now() + if at_once { Duration::ZERO } else { ENDING };
-        while matches!(self.0.try_wait(), Ok(None)) && Instant::now() < end {
-            thread::sleep(POLL_INTERVAL);
-        }
+        ends_within(&mut self.0, if at_once { Duration::ZERO } else { ENDING });
         // Killing fails if the process has already ended.
         let _ = self.0.kill();
         let status = self.0.wait().ok();
