@@ -62,11 +62,6 @@ impl Wire {
         let link = self.link(case);
         link.is_some_and(|link| link.local.interface.kind == InterfaceKind::Veth)
     }
-
-    /// Returns the addresses of a case's two ends. `None`: no link fits.
-    pub fn between(&self, case: &Case) -> Option<Between> {
-        self.link(case).map(|link| link.between(case))
-    }
 }
 
 impl LinkEnd {

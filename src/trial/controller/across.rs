@@ -40,9 +40,9 @@ pub(crate) fn run(
     let length = spec.runs_for();
     // The receivers start first: datagrams sent before their window opens are in neither window.
     receivers.call::<()>(&Request::Go)?;
-    receivers.suspend_heartbeat(length);
+    receivers.last_heard.suspend_heartbeat(length);
     senders.ask(&Request::Go)?;
-    senders.suspend_heartbeat(length);
+    senders.last_heard.suspend_heartbeat(length);
     let sent: Counts = senders.answer_beside(length, receivers)?;
 
     let expected = sent.taken();

@@ -48,7 +48,7 @@ pub struct Agent {
     answers: Receiver<anyhow::Result<Vec<u8>>>,
     /// True once its output has ended.
     ended: Arc<AtomicBool>,
-    last_heard: LastHeard,
+    pub(crate) last_heard: LastHeard,
     /// Heartbeat with an agent on another host.
     pulse: Option<Pulse>,
     asked: StopRequested,
@@ -259,7 +259,7 @@ impl Agent {
         request: &Request,
     ) -> anyhow::Result<T> {
         self.ask(request)?;
-        self.suspend_heartbeat(length);
+        self.last_heard.suspend_heartbeat(length);
         self.answer(length)
     }
 
@@ -270,11 +270,6 @@ impl Agent {
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
         let request = Request::Run(Box::new(spec.clone()));
         self.call_for(spec.runs_for(), &request)
-    }
-
-    /// Suspends the heartbeat in both directions for `length`, but not for longer than 5 s.
-    pub(crate) fn suspend_heartbeat(&self, length: Duration) {
-        self.last_heard.suspend_heartbeat(length);
     }
 
     /// Sends a request without waiting for the answer.

@@ -57,13 +57,9 @@ pub(crate) fn receivers(
             other => bail!("{} is out of turn", other.name()),
         }
     }
-    let mut running = opened.assemble(&flows)?;
+    let running = opened.assemble(&flows)?;
     conversation.answer(&())?;
-    conversation.suspend_heartbeat(spec.runs_for());
-    let window = window(&spec.settings, &mut running)?;
-    running.stop();
-    drain_across(spec, &mut running, conversation)?;
-    conversation.answer(&running.finish(window)?)
+    run_across(spec, running, conversation)
 }
 
 /// Runs the sending end of a trial, towards these receivers.
@@ -84,15 +80,10 @@ pub(crate) fn senders(
     conversation.answer(&flows_told(&flows))?;
     conversation.expect_request(&Request::Ready)?;
     flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
-    let mut running = opened.assemble(&flows)?;
+    let running = opened.assemble(&flows)?;
     conversation.answer(&())?;
     conversation.expect_request(&Request::Go)?;
-    conversation.suspend_heartbeat(spec.runs_for());
-    let window = window(&spec.settings, &mut running)?;
-    running.stop();
-    conversation.answer(&running.counts()?)?;
-    drain_across(spec, &mut running, conversation)?;
-    conversation.answer(&running.finish(window)?)
+    run_across(spec, running, conversation)
 }
 
 /// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at this receiver and is answered.
@@ -138,26 +129,26 @@ fn next_request(
     }
 }
 
-/// Waits until the datagrams that were sent to this end have arrived, if it receives any.
-fn drain_across(
+/// Runs the threads of an end, waits until the datagrams that were sent to it have arrived, if it receives any, and tells
+/// its result. The senders' end first tells its counts.
+fn run_across(
     spec: &TrialSpec,
-    running: &mut RunningEnd,
+    mut running: RunningEnd,
     conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
+    conversation.last_heard.suspend_heartbeat(spec.runs_for());
+    let window = window(&spec.settings, &mut running)?;
+    running.stop();
+    if running.part.sends() {
+        conversation.answer(&running.counts()?)?;
+    }
     let Request::Drain { expected } = conversation.next()? else {
         bail!("the other end's counts were to come");
     };
-    let receives = running.part.receives() || spec.case.receives_at_both_ends();
-    if receives {
-        let (_, receiver) = spec.engines()?;
-        drain(
-            &spec.case,
-            receiver.about.receives_aggregates,
-            Some(expected),
-            running,
-        )?;
+    if running.part.receives() || spec.case.receives_at_both_ends() {
+        drain(Some(expected), &mut running)?;
     }
-    Ok(())
+    conversation.answer(&running.finish(window)?)
 }
 
 /// Finds the longest payload, in bytes and up to `most`, that arrives from this sender. `None`: not even short payloads

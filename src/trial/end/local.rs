@@ -91,12 +91,7 @@ impl LocalTrials {
         let mut running = self.begin(spec)?;
         let window = window(&spec.settings, &mut running)?;
         running.stop();
-        drain(
-            &spec.case,
-            engines.1.about.receives_aggregates,
-            None,
-            &mut running,
-        )?;
+        drain(None, &mut running)?;
         let end = running.finish(window)?;
         Ok(end_result::sample(&spec.case, engines, &[end]))
     }

@@ -125,6 +125,7 @@ impl<'a> PreparedEnd<'a> {
         Ok(RunningEnd {
             case,
             part,
+            receives_aggregates: engines.1.about.receives_aggregates,
             threads,
             probes,
             buffers,

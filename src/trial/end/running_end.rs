@@ -41,6 +41,8 @@ pub(crate) struct Start<'a> {
 pub(crate) struct RunningEnd<'a> {
     pub(crate) case: Case,
     pub(crate) part: EndRole,
+    /// True if its engine receives several datagrams as one.
+    pub(crate) receives_aggregates: bool,
     pub(crate) threads: BenchThreads,
     pub(crate) probes: QueueProbes,
     pub(crate) buffers: Buffers,

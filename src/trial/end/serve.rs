@@ -155,7 +155,7 @@ fn obey(
             conversation.answer(&local.put_back(&tuning, &Interrupt::never()?)?)
         }
         Request::Run(spec) => {
-            conversation.suspend_heartbeat(spec.runs_for());
+            conversation.last_heard.suspend_heartbeat(spec.runs_for());
             conversation.answer(&local.run(&spec)?)
         }
         Request::Receive { spec, token } => end_steps::receivers(&spec, token, local, conversation),

@@ -144,7 +144,7 @@ const GONE: &str = "the controller is gone";
 pub(crate) struct Conversation {
     requests: Receiver<Request>,
     output: Output,
-    last_heard: LastHeard,
+    pub(crate) last_heard: LastHeard,
     /// True while a request waits for its answer.
     awaits_answer: bool,
 }
@@ -202,11 +202,6 @@ impl Conversation {
     pub(crate) fn answer(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
         self.awaits_answer = false;
         self.output.write(&Answer::Done(value))
-    }
-
-    /// Suspends the heartbeat in both directions for `length`, but not for longer than 5 s.
-    pub(crate) fn suspend_heartbeat(&self, length: Duration) {
-        self.last_heard.suspend_heartbeat(length);
     }
 
     /// Sends `error` as the answer to the current or next request, ending the trial.

@@ -83,9 +83,12 @@ impl Snapshot {
     ) -> anyhow::Result<Self> {
         // On a slow CPU, that reading would keep the window open for milliseconds, and look like a coordinator thread that
         // was held up.
-        let discards = || match discards_move {
-            true => Discards::read(),
-            false => Discards::default(),
+        let discards = || {
+            if discards_move {
+                Discards::read()
+            } else {
+                Discards::default()
+            }
         };
         let discards_before = discards();
         let at = Instant::now();
