@@ -8,8 +8,7 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
 
-use crate::trial::end::local::LocalTrials;
-use crate::trial::end::prepared_end::PreparedEnd;
+use crate::trial::end::local::{LocalTrials, PreparedEnd};
 use crate::trial::end::running_end::RunningEnd;
 use crate::trial::end::wait::{drain, window};
 use crate::trial::messages::message::Request;

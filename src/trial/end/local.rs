@@ -1,25 +1,37 @@
-//! Trials in this process, by its own clock, and the settings that are changed for a trial.
+//! Trials in this process, by its own clock, up to the start barrier and as a whole; the settings that are changed for a
+//! trial.
 
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use crate::data::{LoopbackTrains, Sample};
+use crate::data::{LoopbackTrains, Mlock, Sample, Sched};
+use crate::host::placement::Placement;
 use crate::host::tuning::{NotChanged, Tuning};
+use crate::plan::Meter;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
+use crate::sys::kernel_drops::Discards;
 use crate::sys::own_loopback::OwnLoopback;
+use crate::sys::power::{MeanPower, PowerMeter};
+use crate::sys::real_time::{LockedMemory, Raised};
+use crate::sys::sensors::Watch;
 use crate::trial::changes::changed_settings::ChangedSettings;
 use crate::trial::changes::watchdog::put_back;
 use crate::trial::end::echo_end::EchoLosses;
-use crate::trial::end::prepared_end::PreparedEnd;
-use crate::trial::end::running_end::RunningEnd;
+use crate::trial::end::running_end::{RunningEnd, Start};
 use crate::trial::end::wait::{drain, window};
 use crate::trial::messages::end_result;
-use crate::trial::messages::spec::{EndRole, TrialSpec};
+use crate::trial::messages::spec::{EndRole, Flow, TrialSpec};
 use crate::trial::messages::two_hosts::Token;
-use crate::trial::readings::losses::ReasonWatch;
+use crate::trial::readings::losses::{PathWatch, ReasonWatch};
+use crate::trial::sockets::bind;
+use crate::trial::sockets::connections::Connections;
 use crate::trial::sockets::flows;
+use crate::trial::sockets::udp_sockets::{RemotePeer, UdpSockets};
+use crate::trial::sockets::{EndSockets, into_sides};
+use crate::trial::threads::BenchThreads;
+use crate::trial::threads::programs::{ProgramBuilder, Trackers};
 
 /// State that all trials in this process share.
 pub struct LocalTrials {
@@ -106,8 +118,31 @@ impl LocalTrials {
         part: EndRole,
         token: Option<Token>,
     ) -> anyhow::Result<PreparedEnd<'a>> {
-        let reasons = spec.settings.drop_reasons.then_some(&mut self.reasons);
-        PreparedEnd::new(spec, part, token, &self.root, reasons)
+        let addresses = spec.across(part).zip(token);
+        let remote = addresses.map(|((local_address, remote), token)| RemotePeer {
+            local_address,
+            address: remote.ip,
+            token,
+        });
+        let sockets: Box<dyn EndSockets> = match spec.case.transport {
+            None => Box::new(UdpSockets::new(spec.case, remote)?),
+            Some(transport) => Box::new(Connections::of(spec.case, transport)),
+        };
+        let meter = spec.settings.meter.as_ref();
+        let meter = meter.filter(|meter| matches!(meter, Meter::Sensor(_)));
+        let meter = meter.and_then(|_| PowerMeter::find(&self.root));
+        Ok(PreparedEnd {
+            spec,
+            part,
+            start: Start {
+                watch: Watch::start(&self.root),
+                power: meter.map(|meter| MeanPower::start(meter, &self.root)),
+                discards: Discards::read(),
+                path: None,
+                reasons: spec.settings.drop_reasons.then_some(&mut self.reasons),
+            },
+            sockets,
+        })
     }
 
     /// Has this process's own loopback cut trains or not, as the case asks. A program may send trains without it being
@@ -133,5 +168,91 @@ impl LocalTrials {
         flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
         flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
         opened.assemble(&flows)
+    }
+}
+
+/// The parts of a trial's end that exist before its threads.
+pub(crate) struct PreparedEnd<'a> {
+    spec: &'a TrialSpec,
+    part: EndRole,
+    start: Start<'a>,
+    /// Sockets of this end.
+    pub(crate) sockets: Box<dyn EndSockets>,
+}
+
+impl<'a> PreparedEnd<'a> {
+    /// Starts the threads and waits until all of them are at the start barrier. The senders are in the order of
+    /// `flows`.
+    ///
+    /// # Errors
+    /// Fails if something cannot be built. No thread is left waiting for ever.
+    pub(crate) fn assemble(self, flows: &[Flow]) -> anyhow::Result<RunningEnd<'a>> {
+        let Self {
+            spec,
+            part,
+            mut start,
+            sockets,
+        } = self;
+        let case = spec.case;
+        let engines = spec.engines()?;
+        let probes = sockets.queue_probes(engines)?;
+        // Probes that were sent more than once may be left in the queues.
+        probes.discard_unread();
+        let buffers = sockets.buffers()?;
+        let (receivers, senders) =
+            into_sides(sockets, &case, part, flows).context("cannot assemble the threads")?;
+        bind::prefer_own_cpus(&case, &receivers, &spec.placement.receivers)?;
+        let trackers = if spec.verifies {
+            Trackers::of(&case)
+        } else {
+            Trackers::default()
+        };
+        let builder = ProgramBuilder {
+            case: &case,
+            engines,
+            flows,
+            trackers: &trackers,
+        };
+        let programs = builder.programs(receivers, senders);
+        let programs = programs.context("cannot assemble the threads")?;
+        let Placement { senders, receivers } = spec.placement.clone();
+        let placement = Placement {
+            senders: if part.sends() { senders } else { Vec::new() },
+            receivers: if part.receives() {
+                receivers
+            } else {
+                Vec::new()
+            },
+        };
+        let locked_memory = (case.mlock == Some(Mlock::On)).then(LockedMemory::lock);
+        let locked_memory = locked_memory.transpose();
+        let locked_memory = locked_memory.context("--mlock: the memory cannot be locked")?;
+        let threads = BenchThreads::assemble(&case, engines, part, programs, &placement)?;
+        // Only now, as threads inherit the priority of the one that starts them.
+        let above = case.sched.and_then(Sched::priority);
+        let raised = above.map(|priority| Raised::to(priority + 1)).transpose();
+        let raised = raised.context("--sched: the coordinator thread needs one priority more")?;
+        // Watched only after the probes, which do not count.
+        let own = spec.across(part).map(|(own, _)| own);
+        start.path = own.map(PathWatch::start).transpose()?;
+        if let Some(reasons) = &mut start.reasons {
+            reasons.start();
+        }
+        #[cfg(feature = "calibration")]
+        threads.delay_senders((spec.settings.delay.as_ref()).map_or(0, |delay| delay.of(&case)));
+        Ok(RunningEnd {
+            case,
+            part,
+            receives_aggregates: engines.1.about.receives_aggregates,
+            threads,
+            probes,
+            buffers,
+            placement,
+            trackers,
+            start,
+            last: None,
+            _raised: raised,
+            _locked_memory: locked_memory,
+        })
     }
 }
