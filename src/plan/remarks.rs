@@ -17,15 +17,12 @@ impl Plan {
     pub fn remarks(&self) -> BTreeMap<(&'static str, String), usize> {
         let mut remarks = BTreeMap::new();
         for planned in self.cases() {
-            let (kind, texts) = match &planned.verdict {
-                Decision::Run(_, warnings) => (
-                    "warning",
-                    warnings.iter().map(ToString::to_string).collect(),
-                ),
-                Decision::Skip(reason) => ("skip", vec![reason.clone()]),
+            let texts: Vec<_> = match &planned.verdict {
+                Decision::Run(_, it) => it.iter().map(|it| ("warning", it.to_string())).collect(),
+                Decision::Skip(reason) => vec![("skip", reason.clone())],
             };
             for text in texts {
-                *remarks.entry((kind, text)).or_default() += 1;
+                *remarks.entry(text).or_default() += 1;
             }
         }
         remarks

@@ -81,15 +81,11 @@ fn fits_a_datagram(axes: &Axes) -> Result<(), UsageError> {
         .iter()
         .any(|transport| !transport.keeps_messages());
     let is_long = |payload: &&Payload| u32::from(**payload) > Payload::MAX_DATAGRAM;
+    let most = Payload::MAX_DATAGRAM;
+    let fix =
+        format!("use {most} or less, the most that one UDP datagram carries, or --transport tcp");
     match axes.payload.iter().find(is_long) {
-        Some(payload) if !has_streams => Err(UsageError::flag(
-            "--payload",
-            payload,
-            format!(
-                "use {} or less, the most that one UDP datagram carries, or --transport tcp",
-                Payload::MAX_DATAGRAM
-            ),
-        )),
+        Some(payload) if !has_streams => Err(UsageError::flag("--payload", payload, fix)),
         _ => Ok(()),
     }
 }

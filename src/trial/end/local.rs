@@ -6,7 +6,6 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 
 use crate::data::{LoopbackTrains, Mlock, Sample, Sched};
-use crate::host::placement::Placement;
 use crate::host::tuning::{NotChanged, Tuning};
 use crate::plan::Meter;
 use crate::sys::files::Root;
@@ -100,7 +99,13 @@ impl LocalTrials {
     /// Fails if something cannot be built or breaks.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
         let engines = spec.engines()?;
-        let mut running = self.begin(spec)?;
+        self.pass_trains(spec.case.loopback)?;
+        let mut opened = self.open(spec, EndRole::Both, None)?;
+        let receivers = opened.sockets.bind()?;
+        let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
+        flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
+        flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
+        let mut running = opened.assemble(&flows)?;
         let window = window(&spec.settings, &mut running)?;
         running.stop();
         drain(None, &mut running)?;
@@ -158,17 +163,6 @@ impl LocalTrials {
         };
         set.context("the loopback of the trial's own")
     }
-
-    /// Prepares a trial up to the start barrier, where the threads wait.
-    fn begin<'a>(&'a mut self, spec: &'a TrialSpec) -> anyhow::Result<RunningEnd<'a>> {
-        self.pass_trains(spec.case.loopback)?;
-        let mut opened = self.open(spec, EndRole::Both, None)?;
-        let receivers = opened.sockets.bind()?;
-        let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
-        flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
-        flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
-        opened.assemble(&flows)
-    }
 }
 
 /// The parts of a trial's end that exist before its threads.
@@ -215,15 +209,13 @@ impl<'a> PreparedEnd<'a> {
         };
         let programs = builder.programs(receivers, senders);
         let programs = programs.context("cannot assemble the threads")?;
-        let Placement { senders, receivers } = spec.placement.clone();
-        let placement = Placement {
-            senders: if part.sends() { senders } else { Vec::new() },
-            receivers: if part.receives() {
-                receivers
-            } else {
-                Vec::new()
-            },
-        };
+        let mut placement = spec.placement.clone();
+        if !part.sends() {
+            placement.senders.clear();
+        }
+        if !part.receives() {
+            placement.receivers.clear();
+        }
         let locked_memory = (case.mlock == Some(Mlock::On)).then(LockedMemory::lock);
         let locked_memory = locked_memory.transpose();
         let locked_memory = locked_memory.context("--mlock: the memory cannot be locked")?;

@@ -7,9 +7,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 
 use anyhow::Context;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Socket, Type};
 
-use crate::data::{Case, Ip, Transport};
+use crate::data::{Case, Transport};
 use crate::engine::{ConnectionProbe, QueueProbe};
 use crate::engines::Engines;
 use crate::sys::buffers;
@@ -45,14 +45,6 @@ impl Connections {
         }
     }
 
-    fn tcp(&self) -> io::Result<Socket> {
-        let domain = match self.case.ip {
-            Ip::V4 => Domain::IPV4,
-            Ip::V6 => Domain::IPV6,
-        };
-        Socket::new(domain, Type::STREAM, Some(Protocol::TCP))
-    }
-
     /// Sets the receive buffer of a socket that is not connected yet: TCP negotiates its window when it connects.
     fn prepare_to_receive(&self, socket: &Socket) -> io::Result<()> {
         match self.case.requested_rcvbuf() {
@@ -71,7 +63,7 @@ impl Connections {
     }
 
     fn connect(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
-        let socket = self.tcp()?;
+        let socket = bind::socket(self.case.ip, Type::STREAM)?;
         bind::prepare_to_send(&socket, &self.case)?;
         if self.case.receives_at_both_ends() {
             self.prepare_to_receive(&socket)?;
@@ -131,7 +123,7 @@ impl EndSockets for Connections {
         }
         let address = bind::receivers_address(&self.case)?;
         let listen = || {
-            let listener = self.tcp()?;
+            let listener = bind::socket(self.case.ip, Type::STREAM)?;
             self.prepare_to_receive(&listener)?;
             listener.bind(&SocketAddr::new(address, 0).into())?;
             listener.listen(BACKLOG)?;
