@@ -24,11 +24,9 @@ use crate::trial::messages::end_result;
 use crate::trial::messages::spec::{EndRole, Flow, TrialSpec};
 use crate::trial::messages::two_hosts::Token;
 use crate::trial::readings::losses::{PathWatch, ReasonWatch};
-use crate::trial::sockets::bind;
 use crate::trial::sockets::connections::Connections;
-use crate::trial::sockets::flows;
 use crate::trial::sockets::udp_sockets::{RemotePeer, UdpSockets};
-use crate::trial::sockets::{EndSockets, into_sides};
+use crate::trial::sockets::{EndSockets, bind, flows, into_sides};
 use crate::trial::threads::BenchThreads;
 use crate::trial::threads::programs::{ProgramBuilder, Trackers};
 

@@ -1,10 +1,9 @@
 //! The two ends of connections: TCP over loopback, or pairs of Unix sockets. Each flow has its own connection.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::iter;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
+use std::{io, iter};
 
 use anyhow::Context;
 use socket2::{Domain, Socket, Type};
@@ -14,9 +13,8 @@ use crate::engine::{ConnectionProbe, QueueProbe};
 use crate::engines::Engines;
 use crate::sys::buffers;
 use crate::trial::messages::spec::Flow;
-use crate::trial::sockets::bind;
 use crate::trial::sockets::udp_sockets::UdpSockets;
-use crate::trial::sockets::{Buffers, EndSockets, QueueProbes};
+use crate::trial::sockets::{Buffers, EndSockets, QueueProbes, bind};
 
 /// Connections that may wait to be accepted: the most that the kernel allows (`net.core.somaxconn`, 4096 since Linux
 /// 5.4).

@@ -1,8 +1,7 @@
 //! The worker threads of `--tokio-workers`, which run bench threads of both sides as tasks.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use anyhow::Context;
