@@ -40,8 +40,8 @@ pub(crate) fn receivers(
     loop {
         match next_request(&mut opened, conversation)? {
             Request::HasProbeArrived(source) => {
-                let probes = opened.sockets.probes().context("nothing is probed")?;
-                conversation.answer(&probes.has_heard(scope.local(source)))?;
+                let has_heard = opened.sockets.probes()?.has_heard(scope.local(source));
+                conversation.answer(&has_heard)?;
             }
             Request::LossPlaces => {
                 let losses = losses.get_or_insert_with(LossWatch::start_all);
@@ -99,7 +99,7 @@ pub(crate) fn longest_payload(
 ) -> anyhow::Result<Option<u32>> {
     let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
     let source = opened.sockets.open_sender(scope.local(receiver))?;
-    let probes = opened.sockets.probes().context("nothing is probed")?;
+    let probes = opened.sockets.probes()?;
     probes.forbid_fragmentation(source)?;
     find_longest(probes, source, most)
 }
@@ -123,8 +123,7 @@ fn next_request(
         if let Some(request) = conversation.next_if_any()? {
             return Ok(request);
         }
-        let probes = opened.sockets.probes().context("nothing is probed")?;
-        probes.answer_questions()?;
+        opened.sockets.probes()?.answer_questions()?;
     }
 }
 

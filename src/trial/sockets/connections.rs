@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::{io, iter};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use socket2::{Domain, Socket, Type};
 
 use crate::data::{Case, Transport};
@@ -146,8 +146,8 @@ impl EndSockets for Connections {
         }
     }
 
-    fn probes(&mut self) -> Option<&mut UdpSockets> {
-        None
+    fn probes(&mut self) -> anyhow::Result<&mut UdpSockets> {
+        bail!("a connection is not probed")
     }
 
     fn assign_flows(&mut self, flows: &[Flow]) -> anyhow::Result<()> {

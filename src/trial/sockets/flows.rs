@@ -199,7 +199,7 @@ fn probe(
     peer: SocketAddr,
     sockets: &mut dyn EndSockets,
 ) -> anyhow::Result<usize> {
-    let probes = sockets.probes().context("a connection is not probed")?;
+    let probes = sockets.probes()?;
     let deadline = Instant::now() + PROBE_TIMEOUT;
     let (mut refusal, mut tries) = (None, 0);
     while Instant::now() < deadline {

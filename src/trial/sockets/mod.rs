@@ -31,9 +31,8 @@ pub(crate) trait EndSockets {
     /// Opens a sending socket towards a receiver. Returns the address that identifies it from now on.
     fn open_sender(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr>;
 
-    /// Returns the probes of UDP sockets, whose datagrams may end at an unexpected receiver. `None`: connections need
-    /// none.
-    fn probes(&mut self) -> Option<&mut UdpSockets>;
+    /// Returns the probes of UDP sockets, whose datagrams may end at an unexpected receiver. Connections have none.
+    fn probes(&mut self) -> anyhow::Result<&mut UdpSockets>;
 
     /// Assigns each flow to its receiving socket, which then takes no other.
     fn assign_flows(&mut self, flows: &[Flow]) -> anyhow::Result<()>;

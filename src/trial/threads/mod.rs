@@ -156,24 +156,19 @@ impl BenchThreads {
 
     /// Returns the meters of the clients' round trips.
     pub(crate) fn round_trips(&self) -> impl Iterator<Item = &RoundTripMeter> {
-        self.all
-            .iter()
-            .filter_map(|thread| thread.round_trips.as_deref())
+        let threads = self.all.iter();
+        threads.filter_map(|thread| thread.round_trips.as_deref())
     }
 
     /// Returns the meters of the senders at a rate, which record how they keep to it.
     pub(crate) fn pace_meters(&self) -> impl Iterator<Item = &PaceMeter> {
-        self.all
-            .iter()
-            .filter_map(|thread| thread.pace_meter.as_deref())
+        let threads = self.all.iter();
+        threads.filter_map(|thread| thread.pace_meter.as_deref())
     }
 
     /// Returns the datagrams received over each flow so far. Empty if each thread has only one flow.
     pub(crate) fn flow_packets(&self) -> Vec<u64> {
-        let counts = self
-            .all
-            .iter()
-            .filter_map(|thread| thread.flow_counts.as_ref());
+        let counts = self.all.iter().filter_map(|it| it.flow_counts.as_ref());
         counts.flat_map(FlowCounts::read).collect()
     }
 
@@ -190,10 +185,8 @@ impl BenchThreads {
 
     /// Returns the refusals of all threads, added up.
     pub(crate) fn refused(&self, of: impl Fn(&Refusals) -> u64) -> u64 {
-        self.all
-            .iter()
-            .map(|thread| of(&thread.meter.refusals))
-            .sum()
+        let threads = self.all.iter();
+        threads.map(|thread| of(&thread.meter.refusals)).sum()
     }
 
     /// Stops the senders and waits until their counts are final.

@@ -111,8 +111,8 @@ impl EndSockets for UdpSockets {
         Ok(source)
     }
 
-    fn probes(&mut self) -> Option<&mut UdpSockets> {
-        Some(self)
+    fn probes(&mut self) -> anyhow::Result<&mut UdpSockets> {
+        Ok(self)
     }
 
     fn assign_flows(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
