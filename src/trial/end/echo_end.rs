@@ -98,5 +98,5 @@ pub(crate) fn start(address: HostAddress) -> anyhow::Result<(EchoEnd, EchoLosses
 /// # Errors
 /// Fails if this host has no such interface.
 pub fn socket_address(address: HostAddress, port: u16) -> anyhow::Result<SocketAddr> {
-    Ok(Scope::of(Some(address))?.local(SocketAddr::new(address.ip, port)))
+    Ok(Scope::of(Some(address))?.address(SocketAddr::new(address.ip, port)))
 }

@@ -14,7 +14,7 @@ use crate::trial::end::wait::{drain, window};
 use crate::trial::messages::message::Request;
 use crate::trial::messages::spec::{EndRole, TrialSpec};
 use crate::trial::messages::stream::Conversation;
-use crate::trial::messages::two_hosts::{QUESTION_BYTES, Scope, Token, flows_told, told};
+use crate::trial::messages::two_hosts::{QUESTION_BYTES, Scope, Token};
 use crate::trial::readings::losses::LossWatch;
 use crate::trial::sockets::flows;
 use crate::trial::sockets::udp_sockets::UdpSockets;
@@ -33,14 +33,18 @@ pub(crate) fn receivers(
     conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
     let (mut opened, scope) = open(spec, EndRole::Receivers, token, local)?;
-    let bound = opened.sockets.bind()?.into_iter().map(told);
+    let bound = opened
+        .sockets
+        .bind()?
+        .into_iter()
+        .map(|it| Scope::OF_MESSAGES.address(it));
     conversation.answer(&bound.collect::<Vec<SocketAddr>>())?;
     let mut flows = Vec::new();
     let mut losses: Option<LossWatch> = None;
     loop {
         match next_request(&mut opened, conversation)? {
             Request::HasProbeArrived(source) => {
-                let has_heard = opened.sockets.probes()?.has_heard(scope.local(source));
+                let has_heard = opened.sockets.probes()?.has_heard(scope.address(source));
                 conversation.answer(&has_heard)?;
             }
             Request::LossPlaces => {
@@ -48,7 +52,7 @@ pub(crate) fn receivers(
                 conversation.answer(&losses.places(BTreeMap::new()))?;
             }
             Request::Accept(accepted) => {
-                flows = scope.flows_here(&accepted);
+                flows = scope.flows(&accepted);
                 flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
                 conversation.answer(&())?;
             }
@@ -73,10 +77,10 @@ pub(crate) fn senders(
     conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
     let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
-    let receivers = receivers.iter().map(|peer| scope.local(*peer));
+    let receivers = receivers.iter().map(|peer| scope.address(*peer));
     let receivers: Vec<SocketAddr> = receivers.collect();
     let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
-    conversation.answer(&flows_told(&flows))?;
+    conversation.answer(&Scope::OF_MESSAGES.flows(&flows))?;
     conversation.expect_request(&Request::Ready)?;
     flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
     let running = opened.assemble(&flows)?;
@@ -98,7 +102,7 @@ pub(crate) fn longest_payload(
     local: &mut LocalTrials,
 ) -> anyhow::Result<Option<u32>> {
     let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
-    let source = opened.sockets.open_sender(scope.local(receiver))?;
+    let source = opened.sockets.open_sender(scope.address(receiver))?;
     let probes = opened.sockets.probes()?;
     probes.forbid_fragmentation(source)?;
     find_longest(probes, source, most)

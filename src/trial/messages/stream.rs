@@ -87,16 +87,10 @@ impl LastHeard {
         self.note_at(self.since.elapsed() + length.min(LONGEST_SUSPENSION));
     }
 
-    fn at(&self) -> Duration {
-        Duration::from_millis(self.at_ms.load(Ordering::Relaxed))
-    }
-
-    fn is_suspended(&self) -> bool {
-        self.at() > self.since.elapsed()
-    }
-
-    fn is_silent(&self) -> bool {
-        self.since.elapsed().saturating_sub(self.at()) > SILENCE
+    /// Returns how long nothing was heard. `None`: the heartbeat is suspended.
+    fn silent_for(&self) -> Option<Duration> {
+        let at = Duration::from_millis(self.at_ms.load(Ordering::Relaxed));
+        self.since.elapsed().checked_sub(at)
     }
 }
 
@@ -119,11 +113,12 @@ impl Pulse {
         last_heard.note();
         let beats = move || {
             while ended.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
-                if last_heard.is_silent() {
+                let silent_for = last_heard.silent_for();
+                if silent_for > Some(SILENCE) {
                     lost();
                     return;
                 }
-                if !last_heard.is_suspended() {
+                if silent_for.is_some() {
                     // The thread that reads notices a broken stream.
                     let _ = output.beat();
                 }

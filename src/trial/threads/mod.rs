@@ -13,7 +13,6 @@ use anyhow::{Context, anyhow, bail};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use self::bench_thread::BenchThread;
-use self::workers::Workers;
 use crate::data::{Case, Side};
 use crate::engine::{FlowCounts, Meter, Pool, Refusals};
 use crate::engines::{self, Engines};
@@ -48,14 +47,13 @@ impl BenchThreads {
     ) -> anyhow::Result<Self> {
         wakeup::install().context("cannot install the signal handler that wakes bench threads")?;
         let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
+        let (pool, workers) = workers::start(case, engines, part, placement)?;
         let mut threads = Self {
             control: Arc::default(),
             all: Vec::with_capacity(programs.len()),
-            pool: None,
+            pool,
             ended: Arc::new(ended.context("cannot make an eventfd")?),
         };
-        let workers = workers::start(case, engines, part, placement)?;
-        threads.pool = workers.as_ref().map(|workers| Arc::clone(&workers.pool));
         // Collectors of responses come last and share the CPUs of the threads that send the requests. The other
         // direction of a bidirectional flood also uses the same CPUs.
         let mut cpus = placement.cpus().chain(placement.cpus());
@@ -66,13 +64,7 @@ impl BenchThreads {
             threads.finish()?;
             bail!("a bench thread failed before the start");
         }
-        if let Some(Workers { meters, remark, .. }) = workers {
-            let as_thread = |meter| BenchThread {
-                remark,
-                ..BenchThread::new(Side::Worker, meter)
-            };
-            threads.all.extend(meters.into_iter().map(as_thread));
-        }
+        threads.all.extend(workers);
         threads.all.iter_mut().for_each(BenchThread::watch_wait);
         Ok(threads)
     }

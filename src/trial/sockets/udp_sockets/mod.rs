@@ -51,7 +51,7 @@ impl UdpSockets {
     pub(crate) fn new(case: Case, remote: Option<RemotePeer>) -> anyhow::Result<Self> {
         let own = remote.map(|remote| remote.local_address);
         let ip = own.map_or_else(|| bind::receivers_address(&case), |own| Ok(own.ip))?;
-        let address = Scope::of(own)?.local(SocketAddr::new(ip, 0));
+        let address = Scope::of(own)?.address(SocketAddr::new(ip, 0));
         Ok(Self {
             case,
             remote,
