@@ -6,6 +6,7 @@ mod axes;
 mod decision;
 mod remarks;
 mod schedule;
+mod warning;
 mod wire;
 
 use serde::{Deserialize, Serialize};
@@ -13,10 +14,10 @@ use serde::{Deserialize, Serialize};
 pub use self::axes::{Axes, once_each};
 pub use self::decision::Decision;
 use self::decision::Question;
-pub use self::remarks::{Location, PlanWarning};
 pub use self::schedule::{
     Meter, QUIET_ON_A_PATH, REST_SHARE, Schedule, Settings, Until, VERIFYING,
 };
+pub use self::warning::{Location, PlanWarning};
 pub use self::wire::{Between, LinkEnd, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties, LoopbackTrains};
 use crate::engines::{Entry, exec};
