@@ -7,7 +7,7 @@ use crate::data::{Case, Group, LoopbackTrains, Payload, Sharing, Spread, Workers
 use crate::engine::BusyPolling;
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
-use crate::plan::{Location, PlanWarning};
+use crate::plan::{LinkEnd, Location, PlanWarning};
 
 /// Datagrams per second that a thread cannot send with any system call per datagram or batch: at 200 ns each, the
 /// kernel's own work alone takes longer.
@@ -98,7 +98,7 @@ impl Question<'_> {
         let both = [self.senders.link, self.receivers.link]
             .into_iter()
             .flatten();
-        let of_interfaces = both.filter_map(|link| link.most_payload()).min();
+        let of_interfaces = both.filter_map(LinkEnd::most_payload).min();
         let mut warnings = Vec::new();
         for (from, to) in self.ways() {
             let (Some((own, location)), Some((other, there))) = (at(from), at(to)) else {
@@ -164,7 +164,7 @@ impl Question<'_> {
 }
 
 /// Returns the interface of an end, and where it is.
-fn at<'a>(end: &End<'a>) -> Option<(&'a crate::plan::LinkEnd, Location)> {
+fn at<'a>(end: &End<'a>) -> Option<(&'a LinkEnd, Location)> {
     end.link.zip(end.location)
 }
 

@@ -5,7 +5,7 @@ use anyhow::{anyhow, bail, ensure};
 
 use super::{Question, permitted};
 use crate::data::{
-    Buffer, Case, Ip, LEAST_REQUEST_BYTES, ServerModel, Sharing, Spread, Transport, Wait,
+    Buffer, Case, Ip, LEAST_REQUEST_BYTES, ServerModel, Sharing, Spread, Tos, Transport, Wait,
 };
 use crate::engine::ManyEndpoints;
 use crate::engines::{self, Entry};
@@ -154,7 +154,7 @@ impl Question<'_> {
             carrier.map(|it| (it.bytes_of)(case.payload.bytes(), is_client))
         };
         let differ = |is_client| bytes_of(sender, is_client) != bytes_of(receiver, is_client);
-        let (threads, tos) = (case.threads, case.tos.map_or(0, |tos| tos.byte()));
+        let (threads, tos) = (case.threads, case.tos.map_or(0, Tos::byte));
         let is_bare = matches!(transport, Transport::UnixStream | Transport::Tcp);
         Err(match () {
             () if differ(true) || differ(false) => anyhow!(
