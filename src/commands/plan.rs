@@ -10,7 +10,7 @@ use crate::cli::options::{Request, find, without_effect};
 use crate::cli::{FindCommand, PlanArgs, PlanCommand};
 use crate::experiment::find::Record;
 use crate::experiment::suite;
-use crate::plan::{Decision, Planned};
+use crate::plan::{Decision, Planned, once_each};
 use crate::text::digits::counted;
 
 /// Prints the plan. Its first line is the number of cases and the duration.
@@ -40,9 +40,9 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
             let searches = searches(&found, run, peer)?;
             let all = about(expected_time(&requests, &searches));
             writeln!(out, "{}: {all}", parts(&requests, &searches))?;
-            if let Some(first) = requests.first() {
-                machine(&mut out, first)?;
-            }
+            requests
+                .first()
+                .map_or(Ok(()), |it| machine(&mut out, it))?;
             for (sweep, request) in found.sweeps.iter().zip(&requests) {
                 writeln!(out, "\n== {}: {}", sweep.name, sweep.about)?;
                 writeln!(out, "{}", summary(request))?;
@@ -50,12 +50,8 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
             }
             for (search, record) in found.searches.iter().zip(&searches) {
                 writeln!(out, "\n== {}: {}", search.name, search.about)?;
-                writeln!(
-                    out,
-                    "find {}: {}",
-                    search.options.trim(),
-                    searches_text(record)
-                )?;
+                let found = searches_text(record);
+                writeln!(out, "find {}: {found}", search.options.trim())?;
             }
         }
     }
@@ -85,9 +81,8 @@ fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
     if !names.shared().is_empty() {
         writeln!(out, "in all: {}", names.shared())?;
     }
-    for advice in without_effect::of(what.given(), &record.header().plan) {
-        writeln!(out, "advice: {advice}")?;
-    }
+    let unused = without_effect::of(what.given(), &record.header().plan);
+    advice(&mut out, &unused)?;
     if let Some(more) = find::how_to_search_more(what) {
         writeln!(out, "{more}")?;
     }
@@ -100,20 +95,17 @@ fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
 /// took 7 times the shorter time, `knee` twice.
 pub(super) fn searches_text(record: &Record) -> String {
     let (time, most) = record.expected_time();
-    let searches = match record.searches() {
-        0 => return "0 searches".to_owned(),
-        1 => "1 search".to_owned(),
-        many => format!("{many} searches"),
+    let number = record.searches();
+    let plural = if number == 1 { "" } else { "es" };
+    let most_text = humantime::format_duration(most);
+    let length = match () {
+        () if number == 0 => String::new(),
+        () if time >= most => {
+            format!(", cut off after {most_text}, which is too short (--max-case-time)")
+        }
+        () => format!(", from {} to {most_text} (--max-case-time)", about(time)),
     };
-    if time >= most {
-        let most = humantime::format_duration(most);
-        return format!("{searches}, cut off after {most}, which is too short (--max-case-time)");
-    }
-    let most = humantime::format_duration(most);
-    format!(
-        "{searches}, from {} to {most} (--max-case-time)",
-        about(time)
-    )
+    format!("{number} search{plural}{length}")
 }
 
 fn machine(out: &mut String, request: &Request) -> std::fmt::Result {
@@ -125,23 +117,20 @@ fn machine(out: &mut String, request: &Request) -> std::fmt::Result {
 fn groups(out: &mut String, request: &Request) -> std::fmt::Result {
     let plan = &request.plan;
     let keys = || plan.blocks.iter().map(|block| block.key);
-    let unusual = keys().flat_map(|key| key.unusual().collect::<Vec<_>>());
+    let sockets = plan.cases().map(|planned| planned.case.connection);
     let axes = [
-        (
-            "engines",
-            each(plan.cases().map(|planned| planned.case.label())),
-        ),
+        ("engines", each(plan.cases().map(|it| it.case.label()))),
         ("threads", each(keys().map(|key| key.threads))),
         (
             "payload",
-            each(keys().map(|key| format!("{} B", key.payload))),
+            each(keys().map(|it| format!("{} B", it.payload))),
         ),
         ("ip", each(keys().map(|key| key.ip))),
+        ("sockets", each(sockets)),
         (
-            "sockets",
-            each(plan.cases().map(|planned| planned.case.connection)),
+            "with",
+            each(keys().flat_map(|key| key.unusual().collect::<Vec<_>>())),
         ),
-        ("with", each(unusual)),
         ("CPUs", each(plan.runnable().filter_map(cpus))),
     ];
     for (name, values) in axes.iter().filter(|(_, values)| !values.is_empty()) {
@@ -152,27 +141,19 @@ fn groups(out: &mut String, request: &Request) -> std::fmt::Result {
     for ((kind, text), count) in plan.remarks() {
         writeln!(out, "  {kind:<9}{count} x {text}")?;
     }
-    advice(out, request)
+    advice(out, &request.advice)
 }
 
 /// Returns the distinct values in order of first occurrence.
 fn each<T: Display>(values: impl Iterator<Item = T>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for value in values.map(|value| value.to_string()) {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
-    found
+    once_each(values.map(|value| value.to_string()))
 }
 
 /// Formats the placement of a case that runs, as in `2 threads: 1>0`.
 fn cpus(planned: &Planned) -> Option<String> {
     let threads = counted(planned.case.threads.count(), "thread");
-    match &planned.verdict {
-        Decision::Run(placement, _) => Some(format!("{threads}: {placement}")),
-        Decision::Skip(_) => None,
-    }
+    let placement = planned.placement()?;
+    Some(format!("{threads}: {placement}"))
 }
 
 fn each_case(out: &mut String, request: &Request) -> std::fmt::Result {
@@ -195,11 +176,11 @@ fn each_case(out: &mut String, request: &Request) -> std::fmt::Result {
             }
         }
     }
-    advice(out, request)
+    advice(out, &request.advice)
 }
 
-fn advice(out: &mut String, request: &Request) -> std::fmt::Result {
-    let mut advice = request.advice.iter();
+fn advice(out: &mut String, advice: &[String]) -> std::fmt::Result {
+    let mut advice = advice.iter();
     advice.try_for_each(|advice| writeln!(out, "advice: {advice}"))
 }
 

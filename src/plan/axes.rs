@@ -1,9 +1,9 @@
 //! The parameters that vary, and their combinations into blocks and cases.
 
 use crate::data::parameters::{attribute, parameters};
-use crate::data::{BlockKey, Case, EngineProperties, Group, Sharing};
+use crate::data::{BlockKey, Case, EngineProperties, Sharing};
 use crate::engine::About;
-use crate::engines::{self, Engines, Entry};
+use crate::engines::{self, Engines};
 
 /// Expands to the values of a parameter: a `required` parameter keeps them as they were given; for an `optional`
 /// one see [`settled`].
@@ -46,7 +46,7 @@ fn with_each<I: Copy, V: Copy, C>(items: &[I], values: &[V], with: impl Fn(I, V)
 }
 
 /// Removes duplicates; the first occurrence keeps its place.
-pub(super) fn once_each<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
+pub fn once_each<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
     let mut once = Vec::new();
     for item in items {
         if !once.contains(&item) {
@@ -125,19 +125,5 @@ impl Axes {
             }
         }
         properties
-    }
-
-    /// Suggests a better command line if this one cannot answer the likely question.
-    pub fn advice(&self) -> Option<String> {
-        let is_limit = |sender: &Entry| sender.about.group != Group::Offload;
-        let ranked = self.engines.iter().find(|(sender, receiver)| {
-            let rival = |&(s, r): &(_, _)| s == *sender && r != *receiver;
-            is_limit(sender) && self.engines.iter().any(rival)
-        });
-        let (sender, _) = ranked.filter(|_| self.threads.iter().any(|count| !count.is_alone()))?;
-        Some(format!(
-            "to rank receivers, use --sender gso: on loopback {sender} does most of the receiving work, \
-             too, and limits all of them"
-        ))
     }
 }

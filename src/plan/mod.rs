@@ -6,22 +6,21 @@ mod axes;
 mod decision;
 mod remarks;
 mod schedule;
-mod settings;
-mod shared_cpu;
 mod warning;
 mod wire;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::axes::Axes;
+pub use self::axes::{Axes, once_each};
 pub use self::decision::Decision;
-use self::decision::{makes_sense, refused_engine};
-pub use self::schedule::{REST_SHARE, Schedule, Until};
-pub use self::settings::{Meter, QUIET_ON_A_PATH, Settings, VERIFYING};
+use self::decision::Question;
+pub use self::schedule::{
+    Meter, QUIET_ON_A_PATH, REST_SHARE, Schedule, Settings, Until, VERIFYING,
+};
 pub use self::warning::{Location, PlanWarning};
 pub use self::wire::{Between, LinkEnd, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties, LoopbackTrains};
-use crate::engines::{self, Entry, exec};
+use crate::engines::{Entry, exec};
 use crate::host::board::Board;
 use crate::host::facts::Host;
 use crate::host::placement::{Pin, Placement};
@@ -116,8 +115,9 @@ impl Plan {
         conditions: &Conditions,
     ) -> Option<(&'static Entry, &'static str, String)> {
         let mut refused = self.cases().filter_map(|planned| {
-            let engines = engines::of(&planned.case).ok()?;
-            refused_engine(&planned.case, engines, conditions)
+            Question::of(&planned.case, conditions)
+                .ok()?
+                .refused_engine()
         });
         refused.find(|(entry, ..)| entry.executable.is_some())
     }
@@ -145,18 +145,11 @@ impl Plan {
 
     /// Decides again, under other conditions, which of the same cases run.
     pub fn judged_again(&self, conditions: &Conditions) -> Self {
-        let judge = |planned: &Planned| Planned {
-            verdict: Decision::of(&planned.case, conditions),
-            case: planned.case,
-        };
-        let block = |block: &Block| Block {
-            key: block.key,
-            cases: block.cases.iter().map(judge).collect(),
-        };
-        Self {
-            engines: self.engines.clone(),
-            blocks: self.blocks.iter().map(block).collect(),
+        let mut plan = self.clone();
+        for planned in plan.blocks.iter_mut().flat_map(|it| &mut it.cases) {
+            planned.verdict = Decision::of(&planned.case, conditions);
         }
+        plan
     }
 
     /// Iterates over all cases with their verdicts.
@@ -177,6 +170,12 @@ impl Plan {
 }
 
 impl Block {
+    /// Iterates over the cases that run, with the CPUs of their threads.
+    pub fn runnable(&self) -> impl Iterator<Item = (&Case, &Placement)> {
+        let cases = self.cases.iter();
+        cases.filter_map(|planned| Some((&planned.case, planned.placement()?)))
+    }
+
     fn new(key: BlockKey, axes: &Axes, conditions: &Conditions) -> Self {
         let pairs = axes.engines.iter();
         let mut cases: Vec<Case> = pairs
@@ -206,21 +205,20 @@ impl Block {
 /// Keeps the cases that make sense. If none does, keeps all, for their reasons to be shown.
 fn those_that_run_somewhere(cases: Vec<Case>, conditions: &Conditions) -> Vec<Case> {
     let runs = |case: &&Case| {
-        engines::of(case).is_ok_and(|pair| makes_sense(case, pair, conditions).is_ok())
+        let question = Question::of(case, conditions);
+        question.is_ok_and(|question| question.makes_sense().is_ok())
     };
     let some: Vec<Case> = cases.iter().filter(runs).copied().collect();
     if some.is_empty() { cases } else { some }
 }
 
-impl Block {
-    /// Iterates over the cases that run, with the CPUs of their threads.
-    pub fn runnable(&self) -> impl Iterator<Item = (&Case, &Placement)> {
-        let cases = self.cases.iter();
-        cases.filter_map(|planned| Some((&planned.case, planned.placement()?)))
-    }
-}
-
 impl Planned {
+    /// Returns a CPU that senders and receivers share. `None`: they share none, or are on two machines.
+    pub fn shared_cpu(&self, wire: Option<&Wire>) -> Option<usize> {
+        let is_one_machine = wire.is_none_or(|wire| wire.is_one_machine(&self.case));
+        self.placement().filter(|_| is_one_machine)?.shared_cpu()
+    }
+
     /// Returns the CPUs of the threads. `None`: the case does not run.
     pub fn placement(&self) -> Option<&Placement> {
         match &self.verdict {

@@ -1,10 +1,13 @@
-//! Remarks about a plan that are known before anything is measured: each reason and each warning once.
+//! Remarks about a plan that are known before anything is measured: each reason and each warning once, advice, and CPUs
+//! that both ends of a case share.
 
 use std::collections::BTreeMap;
 
 use super::axes::once_each;
 use super::{Axes, Decision, Plan};
-use crate::data::{EngineName, Wait};
+use crate::data::{EngineName, Group, Wait};
+use crate::host::facts::Cpu;
+use crate::host::placement::{Pin, Placement};
 
 /// Warnings that are shown at the start of a run. `udpbench plan` shows all.
 pub(super) const MOST_SHOWN: usize = 4;
@@ -14,15 +17,12 @@ impl Plan {
     pub fn remarks(&self) -> BTreeMap<(&'static str, String), usize> {
         let mut remarks = BTreeMap::new();
         for planned in self.cases() {
-            let (kind, texts) = match &planned.verdict {
-                Decision::Run(_, warnings) => (
-                    "warning",
-                    warnings.iter().map(ToString::to_string).collect(),
-                ),
-                Decision::Skip(reason) => ("skip", vec![reason.clone()]),
+            let texts: Vec<_> = match &planned.verdict {
+                Decision::Run(_, it) => it.iter().map(|it| ("warning", it.to_string())).collect(),
+                Decision::Skip(reason) => vec![("skip", reason.clone())],
             };
             for text in texts {
-                *remarks.entry((kind, text)).or_default() += 1;
+                *remarks.entry(text).or_default() += 1;
             }
         }
         remarks
@@ -50,9 +50,41 @@ impl Plan {
         }
         lines
     }
+
+    /// Returns the value of `--pin` that gives each end CPUs of its own, where a sweep over loopback places them.
+    ///
+    /// # Errors
+    /// Fails if the machine has too few `cpus`. The message says what to do instead.
+    pub fn pin_apart(&self, cpus: &[Cpu]) -> Result<Pin, &'static str> {
+        let threads = self.runnable().map(|planned| planned.case.threads);
+        let placed = threads.max().map(|most| Placement::generic(most, cpus));
+        let apart = placed.filter(|placed| placed.shared_cpu().is_none());
+        let list = |cpus: &[Option<usize>]| cpus.iter().flatten().copied().collect::<Vec<_>>();
+        let lists = apart.map(|placed| (list(&placed.senders), list(&placed.receivers)));
+        match lists.filter(|(senders, _)| !senders.is_empty()) {
+            Some((senders, receivers)) => Ok(Pin::To(senders, receivers)),
+            None if cpus.len() == 1 => {
+                Err("this machine has only one CPU for both ends: measure between two machines")
+            }
+            None => Err("this machine has too few CPUs for both ends: measure between two"),
+        }
+    }
 }
 
 impl Axes {
+    /// Suggests a better command line if this one cannot answer the likely question.
+    pub fn advice(&self) -> Option<String> {
+        let ranked = self.engines.iter().find(|(sender, receiver)| {
+            let rival = |&(s, r): &(_, _)| s == *sender && r != *receiver;
+            sender.about.group != Group::Offload && self.engines.iter().any(rival)
+        });
+        let (sender, _) = ranked.filter(|_| self.threads.iter().any(|count| !count.is_alone()))?;
+        Some(format!(
+            "to rank receivers, use --sender gso: on loopback {sender} does most of the receiving work, \
+             too, and limits all of them"
+        ))
+    }
+
     /// Returns a line about senders whose datagrams loopback copies after all. `None`: there are none.
     pub fn copied_over_loopback(&self) -> Option<String> {
         let mut senders = self.engines.iter().map(|(sender, _)| sender);

@@ -52,7 +52,10 @@ impl Wire {
     pub fn link(&self, case: &Case) -> Option<&WireLink> {
         let mut links = self.links.iter();
         links.find(|link| match case.address {
-            Some(Destination::Of(address)) => link.is_to(address),
+            // From the local interface that the address names.
+            Some(Destination::Of(HostAddress { ip, interface })) => {
+                (link.remote.address.ip, link.local.address.interface) == (ip, interface)
+            }
             _ => link.ip() == case.ip,
         })
     }
@@ -61,11 +64,6 @@ impl Wire {
     pub fn is_one_machine(&self, case: &Case) -> bool {
         let link = self.link(case);
         link.is_some_and(|link| link.local.interface.kind == InterfaceKind::Veth)
-    }
-
-    /// Returns the addresses of a case's two ends. `None`: no link fits.
-    pub fn between(&self, case: &Case) -> Option<Between> {
-        self.link(case).map(|link| link.between(case))
     }
 }
 
@@ -89,11 +87,6 @@ impl WireLink {
             (remote, local)
         };
         Between { receivers, senders }
-    }
-
-    /// Returns whether the link leads to this remote address, from the local interface that the address names.
-    fn is_to(&self, address: HostAddress) -> bool {
-        self.remote.address.ip == address.ip && self.local.address.interface == address.interface
     }
 
     /// Returns the longest payload, in bytes, that both interfaces send without fragmentation. `None`: no MTU is known.

@@ -5,18 +5,17 @@
 
 mod preparing;
 mod run;
-mod settling;
-mod step;
 
 use std::time::{Duration, Instant};
 
-pub use self::preparing::heat_of;
 pub use self::run::{Ending, Journal, Resources, run};
-pub use self::step::{Begin, Heat, Step, Trial};
-use crate::data::Sample;
+use crate::data::{Case, Sample};
 use crate::error::UsageError;
-use crate::results::log::{Event, Kind, Log};
+use crate::host::board::Cooldown;
+use crate::host::tuning::Tuning;
+use crate::results::log::{Event, Kind, Log, Of, Side};
 use crate::results::row::Row;
+use crate::trial::spec::TrialSpec;
 
 /// A plan, its results so far, and the choice of the next step.
 pub trait Experiment {
@@ -98,4 +97,91 @@ pub struct Work {
     pub all: u64,
     /// Approximate time per part.
     pub each: Duration,
+}
+
+/// The next action of a session.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Begins a round, whose trials run in fresh processes.
+    Restart,
+    /// Measures the idle power of the machine for this time.
+    IdlePower(Duration),
+    /// Runs traffic that is not counted, in which clocks rise and the board leaves its idle state.
+    Heat(Box<TrialSpec>),
+    /// Begins a round of a block, once the CPUs are cool enough.
+    Begin(Begin),
+    /// Runs the command that prepares the machine for a side of an A/B comparison.
+    Prepare {
+        /// The side to prepare for.
+        side: Side,
+        /// The command, for a shell.
+        command: String,
+    },
+    /// Waits.
+    Wait {
+        /// End of the wait.
+        until: Instant,
+        /// Text of the progress display meanwhile.
+        told: String,
+    },
+    /// Measures a window.
+    Trial(Box<Trial>),
+    /// Logs a decision.
+    Note(Box<Event>),
+}
+
+/// Begin of a round of a block.
+#[derive(Clone, Debug)]
+pub struct Begin {
+    /// Index of the block in the plan, from 0.
+    pub block: usize,
+    /// True if the block had begun before.
+    pub has_begun: bool,
+    /// Temperature to cool down to, and the longest wait for it.
+    pub cooldown: Option<Cooldown>,
+}
+
+/// A trial of one case, with its place in the experiment.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Identity of the trial in the log.
+    pub of: Of,
+    /// Number of the round. 0: before the first round, or there are no rounds.
+    pub round: u32,
+    /// Position in the order of its round, from 1. 0: there are no rounds.
+    pub position: u32,
+    /// Specification of the traffic.
+    pub spec: TrialSpec,
+    /// Setting of this machine that is changed during the trial.
+    pub tuning: Option<Tuning>,
+    /// True if the trial runs in processes of its own.
+    pub is_alone: bool,
+    /// True if one more fault is enough: the log says that the trial was measured once and has to be repeated, or that
+    /// earlier rounds failed.
+    pub is_repeated: bool,
+    /// Text of the progress display while it runs.
+    pub told: String,
+}
+
+impl Trial {
+    /// Returns the index into [`Resources::agents`] of the agents that run the trial. Both
+    /// sides of a setting have the same agents.
+    pub(super) fn agents(&self) -> usize {
+        let side = self.of.side.filter(|_| self.of.tuning.is_none());
+        side.map_or(0, |side| side as usize)
+    }
+
+    /// Creates a trial of a case outside of any round.
+    pub fn new(case: &Case, spec: TrialSpec, told: String) -> Self {
+        Self {
+            of: Of::case(case),
+            round: 0,
+            position: 0,
+            spec,
+            tuning: None,
+            is_alone: false,
+            is_repeated: false,
+            told,
+        }
+    }
 }

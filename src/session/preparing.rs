@@ -2,32 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use super::Begin;
 use super::run::Session;
-use super::settling::{COURSE, LEAST_COURSES, SLICE, SLICES, settling_time};
-use super::{Begin, Heat};
 use crate::host::board::Cooldown;
 use crate::plan::REST_SHARE;
 use crate::results::log::Event;
 use crate::results::row::BlockWarning;
 use crate::sys::interrupt::Interrupted;
-use crate::trial::agents::{Agents, End};
+use crate::trial::agents::End;
 use crate::trial::power_command::PowerCommand;
 use crate::trial::spec::TrialSpec;
-
-/// Returns the heating up of this length.
-///
-/// If it is long enough, it is cut into courses, which show how long traffic takes to settle. It is not if `spec` runs
-/// between two hosts: no rates can be requested there while traffic runs.
-pub fn heat_of(spec: TrialSpec, length: Duration) -> Heat {
-    let courses = u32::try_from(length.as_nanos() / COURSE.as_nanos());
-    let courses = courses.unwrap_or(u32::MAX);
-    if courses >= LEAST_COURSES && spec.between.is_none() {
-        return Heat { spec, courses };
-    }
-    let mut spec = spec;
-    (spec.settings.warmup, spec.settings.window) = (Duration::ZERO, length);
-    Heat { spec, courses: 0 }
-}
 
 impl Session<'_, '_> {
     /// Measures the idle power, and logs it. A meter that fails is no reason to stop: the columns stay empty.
@@ -54,26 +38,12 @@ impl Session<'_, '_> {
     }
 
     /// Heats up. A case that fails here is ignored: its block reports the failure.
-    pub(super) fn heat(&mut self, heat: &Heat) -> Result<(), End> {
-        let Heat { spec, courses } = heat;
-        let length = match courses {
-            0 => spec.settings.window,
-            courses => COURSE * *courses,
-        };
-        let shown = humantime::format_duration(length);
+    pub(super) fn heat(&mut self, spec: &TrialSpec) -> Result<(), End> {
+        let shown = humantime::format_duration(spec.settings.window);
         self.journal.show_step(&format!("heating up for {shown}"));
-        let agents = &mut self.resources.agents[0];
-        let heated = match courses {
-            0 => agents.run(spec).map(|_| None),
-            courses => measure_settling(agents, spec, *courses),
-        };
-        match heated {
+        match self.resources.agents[0].run(spec) {
             Err(error) if error.is::<Interrupted>() => Err(End::Interrupted),
-            Err(_) | Ok(None) => Ok(()),
-            Ok(Some(after)) => Ok(self.emit(&Event::Settled {
-                case: spec.case.key(),
-                after,
-            })?),
+            _ => Ok(()),
         }
     }
 
@@ -129,16 +99,4 @@ impl Session<'_, '_> {
             self.resources.interrupt.sleep(left.min(LOOK))?;
         }
     }
-}
-
-/// Measures `courses` courses and returns the time after which traffic settles.
-fn measure_settling(
-    agents: &mut Agents,
-    spec: &TrialSpec,
-    courses: u32,
-) -> anyhow::Result<Option<Duration>> {
-    let courses: Vec<Vec<f64>> = (0..courses)
-        .map(|_| agents.rate_over_time(spec, SLICES, SLICE))
-        .collect::<Result<_, _>>()?;
-    Ok(settling_time(&courses))
 }

@@ -168,14 +168,12 @@ impl<'m> Session<'_, 'm> {
                     let experiment = &self.experiment;
                     experiment.lost_while_disturbed(trial, sample, Instant::now())
                 });
+            let may_go_on = times < MOST_TIMES;
             let reason = match &fault {
-                Some(fault) if faults < MOST_FAULTY => fault,
-                None if is_disturbed => OTHER_PROGRAMS,
+                Some(fault) if may_go_on && faults < MOST_FAULTY => fault,
+                None if may_go_on && is_disturbed => OTHER_PROGRAMS,
                 _ => return self.log_outcome(trial, measured, fault),
             };
-            if times == MOST_TIMES {
-                return self.log_outcome(trial, measured, fault);
-            }
             self.log_repetition(trial, reason.to_owned(), is_disturbed, measured)?;
         }
     }

@@ -6,8 +6,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `controller` | agents as the controller sees them, the steps of a trial between two hosts, the sample of both ends |
-//! | `messages` | requests and answers, their frames and the heartbeat; a trial's specification and an end's result |
+//! | `controller` | agents as the controller sees them, and the steps of a trial between two hosts |
+//! | `messages` | requests and answers, their frames and the heartbeat; a trial's specification, an end's result, the sample of both |
 //! | `end` | an agent: it serves requests, prepares, runs and drains its end |
 //! | `changes` | settings of a host that are changed for a trial |
 //! | `sockets` | sockets of one end, and the flows between both |
@@ -27,7 +27,7 @@ mod threads;
 pub use self::controller::{agent, agents, power_command, spawned};
 pub use self::end::{echo_end, local, serve};
 pub use self::messages::{end_result, message, spec};
-pub use self::readings::{idle_counters, remote_facts};
+pub use self::readings::remote_facts;
 pub use self::sockets::flows;
 #[cfg(test)]
 mod tests;

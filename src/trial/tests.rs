@@ -5,7 +5,7 @@ mod seeds;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use super::end::prepared_end::PreparedEnd;
+use super::end::local::LocalTrials;
 use super::end::wait::window;
 use super::messages::message::{self, Answer};
 use super::messages::spec::{EndRole, Flow, TrialSpec};
@@ -22,15 +22,13 @@ fn a_thread_that_dies_ends_the_run_at_once() {
         connection: Connection::Unconnected,
         ..case()
     };
-    let (root, settings) = (
-        Root::default(),
-        Settings {
-            window: LONGER_THAN_ANY_TEST,
-            ..Settings::default()
-        },
-    );
+    let settings = Settings {
+        window: LONGER_THAN_ANY_TEST,
+        ..Settings::default()
+    };
     let spec = TrialSpec::new(&case, &Placement::unpinned(case.threads), &settings);
-    let opened = PreparedEnd::new(&spec, EndRole::Both, None, &root, None);
+    let mut trials = LocalTrials::new(&Root::default(), None);
+    let opened = trials.open(&spec, EndRole::Both, None);
     let mut opened = opened.expect("std is in every build");
     let receivers = opened.sockets.bind().expect("loopback works");
     let flow = Flow {

@@ -140,7 +140,7 @@ fn what_serves_one_socket_says_so() {
             .reason
             .to_string()
     };
-    let alone = "one thread sends over one flow and receives, in turn: use --threads 2";
+    let alone = "one thread sends and receives in turn: use --threads 2 between hosts, and with --flows, --rate, --workload, --cmsg or a program";
     for (case, expected) in [
         (
             "std:std/2t",

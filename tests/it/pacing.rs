@@ -137,7 +137,7 @@ fn what_cannot_go_at_a_rate_says_why() {
     for (case, expected) in [
         (
             "std:std/1t/100B/connected/v4/rate1000",
-            "who sends at a rate sleeps meanwhile, and one thread alone has to receive: use --threads 2",
+            "one thread sends and receives in turn: use --threads 2 between hosts, and with --flows, --rate, --workload, --cmsg or a program",
         ),
         (
             "std:std/2t/0B/connected/v4/rate10bit",

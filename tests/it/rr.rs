@@ -82,7 +82,7 @@ fn what_can_neither_ask_nor_answer_says_why() {
     let reasons = [
         (
             "std:std/1t/300B",
-            "a client and a server need a thread each: use --threads 2",
+            "one thread sends and receives in turn: use --threads 2 between hosts, and with --flows, --rate, --workload, --cmsg or a program",
         ),
         (
             "std:std/2t/7B",

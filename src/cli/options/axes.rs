@@ -6,7 +6,7 @@ use crate::data::{Payload, Sharing, SharingKind, Spread, Workload};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::host::board::{self, Defaults};
-use crate::plan::Axes;
+use crate::plan::{Axes, once_each};
 
 macro_rules! define {
     (
@@ -24,8 +24,8 @@ macro_rules! define {
             let axes = Axes {
                 engines: engine_pairs(given)?,
                 engines_are_asked: names_engines(given),
-                $($block: list(attribute!(flag { $($of_block)* }), given.$block.as_ref(), &default(defaults, extent, attribute!(default { $($of_block)* })))?,)*
-                $($case: list(attribute!(flag { $($of_case)* }), given.$case.as_ref(), &default(defaults, extent, attribute!(default { $($of_case)* })))?,)*
+                $($block: values(attribute!(flag { $($of_block)* }), given.$block.as_ref(), (defaults, extent), attribute!(default { $($of_block)* }))?,)*
+                $($case: values(attribute!(flag { $($of_case)* }), given.$case.as_ref(), (defaults, extent), attribute!(default { $($of_case)* }))?,)*
                 sharings: sharings(given)?,
                 reference: !args.measuring.no_reference,
             };
@@ -40,6 +40,9 @@ parameters!(define);
 /// Returns an error for options that have no effect on the chosen workloads.
 fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
     const OF_REQUESTS: &str = "add --workload rr, or leave it out";
+    const OF_DUPLEX: &str = "add --workload bidir, or leave it out";
+    const NO_RATE: &str = "bidir measures how fast both directions go at once: leave it out, or add --workload flood or rr";
+    const OF_RATES: &str = "add --rate, the datagrams or requests per second, or leave it out";
     const NO_WAITING: &str =
         "leave it out, or --rate: who sends at a rate does not wait for answers";
     let workloads = || given.workload.iter().flatten();
@@ -49,45 +52,23 @@ fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
     let waits = given.rate.is_none();
     let outstanding = text_of(given.outstanding.as_ref());
     let think_time = text_of(given.think_time.as_ref());
+    let service = text_of(given.service.as_ref());
+    let model = text_of(given.server_model.as_ref());
+    let duplex = text_of(given.duplex.as_ref());
+    let rate = text_of(given.rate.as_ref());
+    let arrivals = text_of(given.arrivals.as_ref());
     let flags = [
         ("--outstanding", &outstanding, asks, OF_REQUESTS),
         ("--think-time", &think_time, asks, OF_REQUESTS),
-        (
-            "--service",
-            &text_of(given.service.as_ref()),
-            asks,
-            OF_REQUESTS,
-        ),
-        (
-            "--server-model",
-            &text_of(given.server_model.as_ref()),
-            asks,
-            OF_REQUESTS,
-        ),
-        (
-            "--duplex",
-            &text_of(given.duplex.as_ref()),
-            is_duplex,
-            "add --workload bidir, or leave it out",
-        ),
-        (
-            "--rate",
-            &text_of(given.rate.as_ref()),
-            !is_duplex_only,
-            "bidir measures how fast both directions go at once: leave it out, or add --workload flood or rr",
-        ),
-        (
-            "--arrivals",
-            &text_of(given.arrivals.as_ref()),
-            !waits,
-            "add --rate, the datagrams or requests per second, or leave it out",
-        ),
+        ("--service", &service, asks, OF_REQUESTS),
+        ("--server-model", &model, asks, OF_REQUESTS),
+        ("--duplex", &duplex, is_duplex, OF_DUPLEX),
+        ("--rate", &rate, !is_duplex_only, NO_RATE),
+        ("--arrivals", &arrivals, !waits, OF_RATES),
         ("--outstanding", &outstanding, waits, NO_WAITING),
         ("--think-time", &think_time, waits, NO_WAITING),
     ];
-    let mut wrong = flags
-        .into_iter()
-        .filter(|(_, _, has_effect, _)| !has_effect);
+    let mut wrong = flags.into_iter().filter(|(.., has_effect, _)| !has_effect);
     let refused =
         wrong.find_map(|(flag, value, _, fix)| Some(UsageError::flag(flag, value.as_ref()?, fix)));
     refused.map_or(Ok(()), Err)
@@ -100,15 +81,11 @@ fn fits_a_datagram(axes: &Axes) -> Result<(), UsageError> {
         .iter()
         .any(|transport| !transport.keeps_messages());
     let is_long = |payload: &&Payload| u32::from(**payload) > Payload::MAX_DATAGRAM;
+    let most = Payload::MAX_DATAGRAM;
+    let fix =
+        format!("use {most} or less, the most that one UDP datagram carries, or --transport tcp");
     match axes.payload.iter().find(is_long) {
-        Some(payload) if !has_streams => Err(UsageError::flag(
-            "--payload",
-            payload,
-            format!(
-                "use {} or less, the most that one UDP datagram carries, or --transport tcp",
-                Payload::MAX_DATAGRAM
-            ),
-        )),
+        Some(payload) if !has_streams => Err(UsageError::flag("--payload", payload, fix)),
         _ => Ok(()),
     }
 }
@@ -129,30 +106,25 @@ fn text_of<T: ToString>(values: Option<&Vec<T>>) -> Option<String> {
     values?.first().map(ToString::to_string)
 }
 
-fn default<T>(
-    board: &Defaults,
-    extent: Extent,
-    of: impl Fn(&Defaults, Extent) -> Vec<T>,
-) -> Vec<T> {
-    of(board, extent)
-}
-
-fn list<T: Clone + PartialEq + ToString>(
+/// Returns the values of a parameter: those given, or the defaults of the board.
+fn values<T: Clone + PartialEq + ToString>(
     flag: &'static str,
     given: Option<&Vec<T>>,
-    default: &[T],
+    (board, extent): (&Defaults, Extent),
+    default: impl Fn(&Defaults, Extent) -> Vec<T>,
 ) -> Result<Vec<T>, UsageError> {
-    distinct(flag, given.map_or(default, Vec::as_slice).to_vec())
+    distinct(
+        flag,
+        given.cloned().unwrap_or_else(|| default(board, extent)),
+    )
 }
 
 /// Returns the ways in which receivers share a port. Only SO_REUSEPORT has spreads: one sharing for each.
 fn sharings(args: &ParameterArgs) -> Result<Vec<Sharing>, UsageError> {
-    let kinds = list(
-        "--sharing",
-        args.sharing.as_ref(),
-        &[SharingKind::Reuseport],
-    )?;
-    let spreads = list("--spread", args.spread.as_ref(), &[Spread::Even])?;
+    let kinds = args.sharing.clone();
+    let kinds = distinct("--sharing", kinds.unwrap_or(vec![SharingKind::Reuseport]))?;
+    let spreads = args.spread.clone().unwrap_or(vec![Spread::Even]);
+    let spreads = distinct("--spread", spreads)?;
     let spread_given = args.spread.as_ref().and_then(|given| given.first());
     if let Some(spread) = spread_given.filter(|_| !kinds.contains(&SharingKind::Reuseport)) {
         return Err(UsageError::flag(
@@ -223,16 +195,6 @@ fn side(
     }
     let entries = given.iter().flat_map(|arg| arg.entries());
     distinct(flag, entries.filter(|entry| can(entry)).collect())
-}
-
-fn once_each(entries: impl Iterator<Item = &'static Entry>) -> Vec<&'static Entry> {
-    let mut once: Vec<&'static Entry> = Vec::new();
-    for entry in entries {
-        if !once.contains(&entry) {
-            once.push(entry);
-        }
-    }
-    once
 }
 
 fn distinct<T: PartialEq + ToString>(

@@ -52,7 +52,7 @@ impl Reach {
     /// Fails if the host cannot be reached or has no udpbench of this version.
     pub(super) fn start_patient(&self, asked: &StopRequested) -> anyhow::Result<Agent> {
         let (shown, command) = self.program.agent(&self.rsh);
-        Agent::start_remote(&self.to, &shown, command, true, asked)
+        Agent::start_by(Some(&self.to), &shown, command, true, asked)
     }
 }
 
@@ -243,7 +243,7 @@ fn start_agent(
         let rsh = Rsh::new(&options.rsh, to);
         let program = RemoteProgram::new(options, &rsh, to, interrupt)?;
         let (shown, command) = program.agent(&rsh);
-        let agent = Agent::start_remote(to, &shown, command, false, &interrupt.asked());
+        let agent = Agent::start_by(Some(to), &shown, command, false, &interrupt.asked());
         let mut agent = agent.with_context(|| format!("cannot measure with {to}"))?;
         let facts = agent.facts()?;
         let to = to.to_owned();

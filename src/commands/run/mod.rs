@@ -32,8 +32,8 @@ use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 use crate::text::digits::counted;
 use crate::trial::agents::Agents;
-use crate::trial::idle_counters;
 use crate::trial::power_command::PowerCommand;
+use crate::trial::remote_facts::drops_of_others;
 use crate::trial::spawned::THIS_PROGRAM;
 use crate::verdict::judge::Question;
 
@@ -263,7 +263,7 @@ pub(super) fn environment(
     let board = &request.detected.board;
     let cpus: Vec<usize> = request.host.cpus.iter().map(|cpu| cpu.id).collect();
     let problems = findings.iter().filter_map(Finding::problem).cloned();
-    let of_others = peer.map(|peer| idle_counters::drops_of_others(&peer.local_interfaces()));
+    let of_others = peer.map(|peer| drops_of_others(&peer.local_interfaces()));
     let of_others = of_others.into_iter().flatten().map(|unfit| (unfit, false));
     let of_others_there = peer.iter().flat_map(|peer| peer.drops_of_others.clone());
     let of_others = of_others.chain(of_others_there.map(|unfit| (unfit, true)));

@@ -14,7 +14,7 @@ use crate::plan::Until;
 use crate::results::log::{Event, Header, Of};
 use crate::results::replay::Replay;
 use crate::results::row::{EndedBy, Failure, Row};
-use crate::session::{Begin, Experiment, Logged, Step, Trial, Work, heat_of};
+use crate::session::{Begin, Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
 
 /// Reasons why cases that could run at the start cannot run now, by key. Filled when a sweep is resumed.
@@ -166,8 +166,9 @@ impl Sweep {
             .blocks
             .iter()
             .find_map(|block| block.runnable().next())?;
-        let spec = self.spec(case, placement);
-        Some(Step::Heat(Box::new(heat_of(spec, schedule.heat))))
+        let mut spec = self.spec(case, placement);
+        (spec.settings.warmup, spec.settings.window) = (std::time::Duration::ZERO, schedule.heat);
+        Some(Step::Heat(Box::new(spec)))
     }
 
     fn spec(&self, case: &Case, placement: &Placement) -> TrialSpec {

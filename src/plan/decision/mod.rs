@@ -1,26 +1,24 @@
 //! Decides which cases run, on which CPUs, and with which warnings.
+//!
+//! | question | module |
+//! |---|---|
+//! | does the case make sense, can these hosts run it | `refusal` |
+//! | do requests, flows, both directions or a transport fit it | `workload` |
+//! | do real-time threads leave a CPU to others | `real_time` |
+//! | what may mislead about its results | `warnings` |
 
-mod across;
-mod busy_poll;
-mod flows;
-mod incoming_cpu;
-mod link_mtu;
-mod programs;
 mod real_time;
 mod refusal;
-mod transport;
 mod warnings;
+mod workload;
 
-use std::collections::BTreeSet;
-
-use anyhow::bail;
+use anyhow::{Error, bail};
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::refusal::makes_sense;
-use self::warnings::warnings;
-use super::{Conditions, Location, PlanWarning};
-use crate::data::{Case, Ip, LoopbackTrains, Payload};
-use crate::engines::{self, Engines, Entry};
+use super::{Conditions, LinkEnd, Location, PlanWarning};
+use crate::data::{Case, Ip, Payload};
+use crate::engines::{self, Entry};
+use crate::host::board::Board;
 use crate::host::facts::Host;
 use crate::host::placement::{Pin, Placement};
 
@@ -36,32 +34,184 @@ pub enum Decision {
 
 impl Decision {
     pub(super) fn of(case: &Case, conditions: &Conditions) -> Self {
-        let decided = Self::run(case, conditions);
-        decided.unwrap_or_else(|reason| Self::Skip(reason.to_string()))
+        let run = || -> anyhow::Result<Self> {
+            let question = Question::of(case, conditions)?;
+            question.can_run()?;
+            let (placement, fallbacks) = question.placement()?;
+            question.can_be_placed(&placement)?;
+            let mut warnings = question.warnings(&placement);
+            let fallbacks = fallbacks.into_iter();
+            warnings.extend(fallbacks.map(|reason| PlanWarning::GenericPlacement { reason }));
+            Ok(Self::Run(placement, warnings))
+        };
+        run().unwrap_or_else(|reason| Self::Skip(reason.to_string()))
+    }
+}
+
+/// A case whose decision is asked for, its engines, and the hosts of its two ends.
+pub(super) struct Question<'a> {
+    case: &'a Case,
+    sender: &'static Entry,
+    receiver: &'static Entry,
+    conditions: &'a Conditions<'a>,
+    senders: End<'a>,
+    receivers: End<'a>,
+}
+
+/// The host of one end.
+#[derive(Clone, Copy)]
+struct End<'a> {
+    host: &'a Host,
+    board: &'a Board,
+    engine_refusals: &'a [(&'static Entry, String)],
+    steering_refusal: Option<&'a str>,
+    /// Which host it is. `None`: both ends are on one.
+    location: Option<Location>,
+    /// The interface of the case. `None`: both ends are on one host, or no link fits.
+    link: Option<&'a LinkEnd>,
+}
+
+impl End<'_> {
+    fn is_far(&self) -> bool {
+        self.location == Some(Location::Remote)
+    }
+}
+
+impl<'a> Question<'a> {
+    /// Asks about a case.
+    ///
+    /// # Errors
+    /// Fails if this build lacks one of its engines.
+    pub(super) fn of(case: &'a Case, conditions: &'a Conditions<'a>) -> anyhow::Result<Self> {
+        let (sender, receiver) = engines::of(case).map_err(Error::msg)?;
+        let remote = conditions.remote.as_ref();
+        let link = remote.and_then(|remote| remote.wire.link(case));
+        let local = End {
+            host: conditions.host,
+            board: conditions.board,
+            engine_refusals: conditions.engine_refusals,
+            steering_refusal: conditions.steering_refusal,
+            location: remote.map(|_| Location::Local),
+            link: link.map(|link| &link.local),
+        };
+        let other = remote.map_or(local, |remote| End {
+            host: &remote.wire.host,
+            board: remote.board,
+            engine_refusals: remote.engine_refusals,
+            steering_refusal: remote.steering_refusal,
+            location: Some(Location::Remote),
+            link: link.map(|link| &link.remote),
+        });
+        let (senders, receivers) = if case.remote_sends() {
+            (other, local)
+        } else {
+            (local, other)
+        };
+        Ok(Self {
+            case,
+            sender,
+            receiver,
+            conditions,
+            senders,
+            receivers,
+        })
     }
 
-    /// Decides to run. The error is the reason to skip.
-    fn run(case: &Case, conditions: &Conditions) -> anyhow::Result<Self> {
-        let engines = engines::of(case).map_err(anyhow::Error::msg)?;
-        refusal::can_run(case, engines, conditions)?;
-        busy_poll::can_poll(case, engines, conditions)?;
-        let placed = placement(case, conditions).map_err(anyhow::Error::msg);
-        let (placement, fallbacks) = placed?;
-        real_time::leaves_a_cpu(case, conditions, &placement)?;
-        real_time::starves_nobody(case, engines, conditions, &placement)?;
-        incoming_cpu::can_prefer(case, engines, conditions, &placement)?;
-        let mut warnings = warnings(case, engines, conditions, &placement);
-        warnings.extend(busy_poll::warning(case, engines, conditions));
-        warnings.extend(incoming_cpu::warning(case, conditions, &placement));
-        warnings.extend(real_time::warning(case, conditions));
-        let reason = conditions.loopback_refusal;
-        let reason = reason.filter(|_| case.loopback == Some(LoopbackTrains::Whole));
-        warnings.extend(reason.map(|reason| PlanWarning::WholeTrains {
-            reason: reason.to_owned(),
-        }));
-        let fallbacks = fallbacks.into_iter();
-        warnings.extend(fallbacks.map(|reason| PlanWarning::GenericPlacement { reason }));
-        Ok(Self::Run(placement, warnings))
+    /// Returns the first engine of the case that cannot run on the host of its threads, where, and why.
+    pub(super) fn refused_engine(&self) -> Option<(&'static Entry, &'static str, String)> {
+        let one_way = [
+            (self.sender, &self.senders),
+            (self.receiver, &self.receivers),
+        ];
+        let back = [
+            (self.receiver, &self.senders),
+            (self.sender, &self.receivers),
+        ];
+        let back = back
+            .into_iter()
+            .filter(|_| self.case.receives_at_both_ends());
+        one_way.into_iter().chain(back).find_map(|(entry, end)| {
+            let mut refusals = end.engine_refusals.iter();
+            let (_, reason) = refusals.find(|(refused, _)| *refused == entry)?;
+            let place = if end.is_far() { "there" } else { "here" };
+            Some((entry, place, reason.clone()))
+        })
+    }
+
+    /// Returns the CPUs of the threads, and the reasons where they are not those of the profile.
+    fn placement(&self) -> anyhow::Result<(Placement, Vec<String>)> {
+        let threads = self.case.threads;
+        let mut fallbacks = Vec::new();
+        let placement = match self.conditions.pin {
+            Pin::None => Placement::unpinned(threads),
+            Pin::To(senders, receivers) => Placement::from_lists(threads, senders, receivers)
+                .unwrap_or_else(|| Placement::unpinned(threads)),
+            Pin::Board if self.conditions.remote.is_some() => {
+                let mut place = |end: &End, count| {
+                    let interface = end.link.map_or("", |link| &link.interface.name);
+                    let placed = end.board.one_sided_placement(count, end.host, interface);
+                    fallbacks.extend(placed.fallback_reason);
+                    placed.cpus
+                };
+                Placement {
+                    senders: place(&self.senders, threads.senders()),
+                    receivers: place(&self.receivers, threads.receivers()),
+                }
+            }
+            Pin::Board => {
+                let placed = self.senders.board.placement(threads, self.senders.host);
+                let placed = placed.map_err(Error::msg)?;
+                fallbacks.extend(placed.fallback_reason);
+                placed.placement
+            }
+        };
+        Ok((placement, fallbacks))
+    }
+
+    /// Returns the hosts between which the case sends: from, and to.
+    fn ways(&self) -> impl Iterator<Item = (&End<'a>, &End<'a>)> {
+        let back = (&self.receivers, &self.senders);
+        let back = self.case.receives_at_both_ends().then_some(back);
+        std::iter::once((&self.senders, &self.receivers)).chain(back)
+    }
+
+    /// Returns the engines that receive, each with its host. Those of clients come last.
+    fn receiving(&self) -> impl Iterator<Item = (&'static Entry, &End<'a>)> {
+        let back = if self.case.is_rr() {
+            self.sender
+        } else {
+            self.receiver
+        };
+        let engines = [self.receiver, back].into_iter();
+        engines.zip(self.ways().map(|(_, to)| to))
+    }
+
+    /// Counts the bench threads that run as tasks on workers.
+    fn threads_on_workers(&self) -> usize {
+        let threads = self.case.threads;
+        let receivers = if threads.is_alone() {
+            0
+        } else {
+            threads.receivers()
+        };
+        let sides = [(self.sender, threads.senders()), (self.receiver, receivers)];
+        let on_workers = sides
+            .iter()
+            .filter(|(entry, _)| entry.runs_on_workers(self.case));
+        on_workers.map(|(_, threads)| threads).sum()
+    }
+
+    /// Returns whether both ends are on one machine, also as two of its network namespaces.
+    fn is_one_machine(&self) -> bool {
+        let remote = self.conditions.remote.as_ref();
+        remote.is_none_or(|remote| remote.wire.is_one_machine(self.case))
+    }
+
+    fn is_fragmented(&self) -> bool {
+        self.case.transport.is_none()
+            && self.case.direction.is_none()
+            && self.case.ip == Ip::V6
+            && u32::from(self.case.payload) > Payload::MAX_UNFRAGMENTED_V6
     }
 }
 
@@ -70,113 +220,5 @@ fn permitted(refusal: Option<impl ToString>) -> anyhow::Result<()> {
     refusal.map_or(Ok(()), |reason| bail!(reason.to_string()))
 }
 
-/// Returns the CPUs of a case's threads, and the reasons where they are not those of the profile.
-fn placement(case: &Case, conditions: &Conditions) -> Result<(Placement, Vec<String>), String> {
-    let threads = case.threads;
-    Ok(match (conditions.pin, &conditions.remote) {
-        (Pin::None, _) => (Placement::unpinned(threads), Vec::new()),
-        (Pin::To(senders, receivers), _) => {
-            let placement = Placement::from_lists(threads, senders, receivers);
-            let placement = placement.unwrap_or_else(|| Placement::unpinned(threads));
-            (placement, Vec::new())
-        }
-        (Pin::Board, Some(remote)) => across::placement(case, conditions, remote),
-        (Pin::Board, None) => {
-            let placed = conditions.board.placement(threads, conditions.host)?;
-            (placed.placement, Vec::from_iter(placed.fallback_reason))
-        }
-    })
-}
-
-/// An engine of a case that cannot run on the host of its threads, where, and why.
-pub(super) type Refused = (&'static Entry, &'static str, String);
-
-/// Returns the first of these engines that cannot run at a place.
-fn cannot_run(
-    engines: &[&'static Entry],
-    refusals: &[(&'static Entry, String)],
-    place: &'static str,
-) -> Option<Refused> {
-    let mut refusals = refusals.iter();
-    let (entry, reason) = refusals.find(|(refused, _)| engines.contains(refused))?;
-    Some((entry, place, reason.clone()))
-}
-
-/// Returns the first engine of a case that cannot run on the host of its threads.
-pub(super) fn refused_engine(
-    case: &Case,
-    engines: Engines,
-    conditions: &Conditions,
-) -> Option<Refused> {
-    match &conditions.remote {
-        Some(remote) => across::refused_engine(case, engines, conditions, remote),
-        None => cannot_run(&[engines.0, engines.1], conditions.engine_refusals, "here"),
-    }
-}
-
-/// Reorders a pair (local host, remote host) to (senders' host, receivers' host).
-fn by_half<T>(case: &Case, local: T, remote: T) -> (T, T) {
-    if case.remote_sends() {
-        (remote, local)
-    } else {
-        (local, remote)
-    }
-}
-
-/// Returns a warning if more threads are busy than there are CPUs for them.
-fn sharing_cpus(
-    threads: usize,
-    pinned: impl Iterator<Item = Option<usize>>,
-    host: &Host,
-    location: Option<Location>,
-) -> Option<PlanWarning> {
-    let pinned: BTreeSet<usize> = pinned.flatten().collect();
-    let cpus = if pinned.is_empty() {
-        host.cpus.len()
-    } else {
-        pinned.len()
-    };
-    if cpus == 0 {
-        return Some(PlanWarning::UnknownCpus { threads, location });
-    }
-    (threads > cpus).then_some(PlanWarning::SharedCpus {
-        threads,
-        cpus,
-        location,
-    })
-}
-
-/// Counts the bench threads that run as tasks on workers.
-fn threads_on_workers(case: &Case, (sender, receiver): Engines) -> usize {
-    let threads = case.threads;
-    let receivers = if threads.is_alone() {
-        0
-    } else {
-        threads.receivers()
-    };
-    let sides = [(sender, threads.senders()), (receiver, receivers)];
-    let on_workers = sides
-        .iter()
-        .filter(|(entry, _)| entry.runs_on_workers(case));
-    on_workers.map(|(_, threads)| threads).sum()
-}
-
-fn is_fragmented(case: &Case) -> bool {
-    case.transport.is_none()
-        && case.direction.is_none()
-        && case.ip == Ip::V6
-        && u32::from(case.payload) > Payload::MAX_UNFRAGMENTED_V6
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unknown_cpus_are_not_called_none() {
-        let warning = sharing_cpus(2, [None].into_iter(), &Host::default(), None);
-        let (threads, location) = (2, None);
-        let expected = PlanWarning::UnknownCpus { threads, location };
-        assert_eq!(warning, Some(expected));
-    }
-}
+mod tests;

@@ -1,265 +1,258 @@
-//! Reasons why a case does not run.
+//! Reasons why a case does not run: tables of what is said, and when. The error of each is the first that applies.
 
 use anyhow::{anyhow, bail, ensure};
 
-use super::across;
-use super::flows::{can_serve, has_enough_files};
-use super::programs;
-use super::transport::can_carry;
-use super::{is_fragmented, permitted, refused_engine, threads_on_workers};
+use super::workload::has_enough_files;
+use super::{Question, permitted};
 use crate::data::{
-    Case, Checksum, Cmsg, Ip, LEAST_REQUEST_BYTES, LoopbackTrains, Payload, ServerModel, Sharing,
-    Spread, Wait, Workload,
+    Checksum, Cmsg, Direction, LoopbackTrains, Mlock, Payload, Sharing, Spread, Workload,
 };
-use crate::engine::ManyEndpoints;
-use crate::engines::{self, Engines, Entry};
+use crate::engine::BusyPolling;
+use crate::engines::{self, Entry};
 use crate::host::facts::loopback_fix;
-use crate::plan::Conditions;
-use crate::workload::TIMEOUT_NS;
+use crate::host::placement::Placement;
 
-/// Checks that a case makes sense, and can run on these hosts. The error is the reason why not.
-pub(super) fn can_run(
-    case: &Case,
-    engines: Engines,
-    conditions: &Conditions,
-) -> anyhow::Result<()> {
-    if let Some(remote) = &conditions.remote {
-        across::can_run(case, engines, remote)?;
+impl Question<'_> {
+    /// Checks that the case makes sense, and can run on these hosts.
+    pub(super) fn can_run(&self) -> anyhow::Result<()> {
+        let (case, conditions) = (self.case, self.conditions);
+        self.can_go_across()?;
+        if let Some((entry, place, reason)) = self.refused_engine() {
+            bail!("{entry} cannot run {place}: {reason}");
+        }
+        self.makes_sense()?;
+        if case.sharing == Some(Sharing::Reuseport(Spread::Bpf)) {
+            permitted(self.receivers.steering_refusal)?;
+        }
+        if conditions.remote.is_none() {
+            let refusal = conditions.loopback_refusal;
+            let refusal = refusal.filter(|_| case.loopback == Some(LoopbackTrains::Cut));
+            permitted(refusal.map(|reason| {
+                format!(
+                    "trains are cut in a network namespace of its own, which the host refuses ({reason}): --loopback whole"
+                )
+            }))?;
+            let problem = conditions.host.loopback_problem(case.ip);
+            permitted(problem.map(|problem| format!("{problem}; {}", loopback_fix(case.ip))))?;
+            ensure!(
+                case.receivers_address().is_some(),
+                "no interface that is up has an IP{} address but for loopback's (of IPv6, one of fe80::/10 is not \
+                 enough): see ip -br address",
+                case.ip
+            );
+        }
+        self.can_poll()
     }
-    if let Some((entry, place, reason)) = refused_engine(case, engines, conditions) {
-        bail!("{entry} cannot run {place}: {reason}");
+
+    /// Checks that the case makes sense with its engines on some host.
+    pub(in crate::plan) fn makes_sense(&self) -> anyhow::Result<()> {
+        let case = self.case;
+        self.can_move()?;
+        if let Some(transport) = case.transport {
+            self.can_carry(transport)?;
+        }
+        permitted(case.rate.and_then(|rate| rate.refusal(case.payload)))?;
+        self.can_share_threads()?;
+        if case.is_rr() {
+            self.can_ask()?;
+        }
+        if case.flows.is_some() {
+            self.can_serve()?;
+        }
+        if case.workload == Some(Workload::Bidir) {
+            self.can_duplex()?;
+        }
+        self.can_be_alone()?;
+        self.can_be_sent()?;
+        has_enough_files(case, self.conditions.host.open_files)
     }
-    makes_sense(case, engines, conditions)?;
-    if case.sharing == Some(Sharing::Reuseport(Spread::Bpf)) {
-        let receivers_host = conditions.remote.filter(|_| !case.remote_sends());
-        permitted(receivers_host.map_or(conditions.steering_refusal, |it| it.steering_refusal))?;
+
+    /// Checks that the case can run between two hosts, if it is to.
+    fn can_go_across(&self) -> anyhow::Result<()> {
+        let (case, sender) = (self.case, self.sender);
+        let Some(remote) = &self.conditions.remote else {
+            return Ok(());
+        };
+        let is_both_ways = case.direction == Some(Direction::Both);
+        Err(match remote.wire.link(case) {
+            _ if case.transport.is_some() => anyhow!(
+                "between hosts, datagrams are measured so far, no {}: leave out --transport",
+                case.transport()
+            ),
+            _ if !sender.about.moves_datagrams => {
+                anyhow!("{sender} moves no datagrams to another host")
+            }
+            _ if is_both_ways && (case.is_rr() || case.workload == Some(Workload::Bidir)) => {
+                anyhow!("rr and bidir go both ways: use --direction up or down")
+            }
+            None => anyhow!(
+                "no IP{} address of the other host is known that this one reaches: use another --ip, or name one by \
+                 --address (see ip -br address there)",
+                case.ip
+            ),
+            Some(link) => return self.can_be_cut(link.longest_payload_by_mtu()),
+        })
     }
-    if conditions.remote.is_some() {
-        return Ok(());
+
+    /// Checks that a sender that has the kernel or the interface segment its datagrams (UDP_SEGMENT) can send this
+    /// payload, of which both interfaces carry `of_interfaces` bytes.
+    fn can_be_cut(&self, of_interfaces: Option<u32>) -> anyhow::Result<()> {
+        let (sender, payload) = (self.sender, u32::from(self.case.payload));
+        if !sender.about.sends_trains(self.case.train) {
+            return Ok(());
+        }
+        let links = || self.ways().filter_map(|(from, _)| from.link);
+        let is_long = |most: &u32| payload > *most;
+        let most = links().find_map(|link| link.most_payload().filter(is_long));
+        permitted(most.map(|most| {
+            format!(
+                "{sender} cuts datagrams of {most} B at most: they may not be longer than the MTU (UDP_SEGMENT, udp(7))"
+            )
+        }))?;
+        let most = links().filter_map(|link| link.longest_payload.or(of_interfaces));
+        permitted(most.min().filter(is_long).map(|most| {
+            format!("{sender} sends each datagram whole, and {most} B at most come through whole")
+        }))
     }
-    if let Some(reason) = conditions.loopback_refusal {
+
+    /// Checks that the engines move messages of this length.
+    fn can_move(&self) -> anyhow::Result<()> {
+        let (case, most) = (self.case, Payload::MAX_DATAGRAM);
+        let transport = case.transport();
+        let mut both = [self.sender, self.receiver].into_iter();
+        let idle = both.find(|entry| !entry.about.moves_datagrams);
+        if let Some(idle) = idle.filter(|_| self.sender != self.receiver) {
+            bail!("{idle} moves no datagrams: sender and receiver must both be {idle}");
+        }
         ensure!(
-            case.loopback != Some(LoopbackTrains::Cut),
-            "trains are cut in a network namespace of its own, which the host refuses ({reason}): --loopback whole"
+            !transport.keeps_messages() || u32::from(case.payload) <= most,
+            "{transport} carries {most} B at most in one message"
         );
+        Ok(())
     }
-    let problem = conditions.host.loopback_problem(case.ip);
-    permitted(problem.map(|problem| format!("{problem}; {}", loopback_fix(case.ip))))?;
-    has_address(case)
-}
 
-/// Checks that a case makes sense with these engines on some host. The error is the reason why not.
-pub(in crate::plan) fn makes_sense(
-    case: &Case,
-    engines: Engines,
-    conditions: &Conditions,
-) -> anyhow::Result<()> {
-    let (sender, receiver) = engines;
-    let mut both = [sender, receiver].into_iter();
-    let idle = both.find(|entry| !entry.about.moves_datagrams);
-    if let Some(idle) = idle.filter(|_| sender != receiver) {
-        bail!("{idle} moves no datagrams: sender and receiver must both be {idle}");
+    /// Checks that the threads of the case can do its work: one thread, workers of a runtime, programs.
+    fn can_share_threads(&self) -> anyhow::Result<()> {
+        let (case, sender, receiver) = (self.case, self.sender, self.receiver);
+        let is_program = |entry: &&Entry| entry.executable.is_some();
+        let program = [sender, receiver].into_iter().find(is_program);
+        let is_bidir = case.workload == Some(Workload::Bidir);
+        let needs_two = self.conditions.remote.is_some()
+            || case.flows.is_some()
+            || case.rate.is_some()
+            || case.workload.is_some()
+            || case.cmsg.is_some()
+            || program.is_some();
+        let is_no_word = case.mlock == Some(Mlock::On)
+            || is_bidir
+            || is_program(&sender) && (case.rate.is_some() || case.outstanding.is_some())
+            || is_program(&sender) && case.think_time.is_some()
+            || is_program(&receiver) && (case.service.is_some() || case.server_model.is_some());
+        let holds_up = case.is_paced() && sender.runs_on_workers(case)
+            || case.is_open_loop()
+            || case.service.is_some()
+            || case.think_time.is_some()
+            || case.flows.is_some()
+            || is_bidir;
+        // A task that goes on until `WouldBlock` never yields to other tasks on its worker, and starves them.
+        let is_greedy =
+            |entry: &&Entry| entry.about.shares_workers && entry.about.one_thread.is_err();
+        let greedy = [sender, receiver].into_iter().find(is_greedy);
+        let tasks = self.threads_on_workers();
+        Err(match (program, case.tokio_workers, greedy) {
+            _ if needs_two && case.threads.is_alone() => anyhow!(
+                "one thread sends and receives in turn: use --threads 2 between hosts, and with --flows, --rate, \
+                 --workload, --cmsg or a program"
+            ),
+            (Some(program), ..) if is_no_word => anyhow!(
+                "{program} is a program, which knows no --mlock, --rate, --outstanding, --think-time, --service, \
+                 --server-model, and no --workload bidir: leave them out, or have another engine at that end"
+            ),
+            (_, Some(_), _) if holds_up => anyhow!(
+                "a worker runs its tasks in turn, and none may sleep or work: leave out --tokio-workers, or --flows, \
+                 --rate, --service, --think-time and --workload bidir"
+            ),
+            (_, Some(workers), Some(greedy)) if workers.count() < tasks => {
+                anyhow!("{greedy} never yields: {tasks} tasks need {tasks} workers, not {workers}")
+            }
+            _ => return Ok(()),
+        })
     }
-    let (transport, most) = (case.transport(), Payload::MAX_DATAGRAM);
-    ensure!(
-        !transport.keeps_messages() || u32::from(case.payload) <= most,
-        "{transport} carries {most} B at most in one message"
-    );
-    if let Some(transport) = case.transport {
-        can_carry(case, transport, engines)?;
-    }
-    permitted(case.rate.and_then(|rate| rate.refusal(case.payload)))?;
-    programs::can_run(case, engines)?;
-    if case.is_paced() {
-        can_pace(case, sender)?;
-    }
-    if case.is_rr() {
-        can_ask(case, engines)?;
-    }
-    if case.flows.is_some() {
-        can_serve(case, engines, conditions)?;
-    }
-    if case.workload == Some(Workload::Bidir) {
-        can_duplex(case, engines)?;
-    }
-    if case.threads.is_alone() {
-        let both = engines::together(sender, receiver).ok_or_else(|| {
+
+    /// Checks that one thread can run both engines, if it is to.
+    fn can_be_alone(&self) -> anyhow::Result<()> {
+        if !self.case.threads.is_alone() {
+            return Ok(());
+        }
+        let both = engines::together(self.sender, self.receiver);
+        let both = both.ok_or_else(|| {
             anyhow!("one thread runs one engine: sender and receiver must be the same")
         })?;
-        permitted(
-            both.about
-                .one_thread
-                .err()
-                .map(|why| format!("{both} {why}")),
-        )?;
+        let refused = both.about.one_thread.err();
+        permitted(refused.map(|why| format!("{both} {why}")))
     }
-    ensure!(
-        !sender.about.never_fragments || !is_fragmented(case),
-        "{sender} forbids fragmentation: above {} B IPv6 needs two fragments",
-        Payload::MAX_UNFRAGMENTED_V6
-    );
-    ensure!(
-        case.checksum != Some(Checksum::Off) || !sender.about.sends_trains(case.train),
-        "the kernel segments only what has checksums: {sender} sends trains, unless with --train 1"
-    );
-    can_have_controls(case, receiver)?;
-    has_enough_workers(case, engines)?;
-    has_enough_files(case, conditions)
-}
 
-/// Checks that datagrams can have the control messages of a case, whose engines know some of them.
-fn can_have_controls(case: &Case, receiver: &Entry) -> anyhow::Result<()> {
-    let Some(kinds) = case.cmsg else {
-        return Ok(());
-    };
-    ensure!(
-        case.workload.is_none() && !case.is_paced() && !case.threads.is_alone(),
-        "control messages need a flood at full speed: leave out --cmsg; or use --threads 2, no latency, --workload or \
-         --rate"
-    );
-    let known = receiver.about.control_messages;
-    ensure!(
-        known == Cmsg::NONE || kinds.common(known) == kinds,
-        "--cmsg {kinds}: {receiver} reads no other control messages than {known}"
-    );
-    Ok(())
-}
+    /// Checks that the sender can send such datagrams, and that the receiver reads their control messages.
+    fn can_be_sent(&self) -> anyhow::Result<()> {
+        let (case, sender, receiver) = (self.case, self.sender, self.receiver);
+        let kinds = case.cmsg.unwrap_or_default();
+        let known = receiver.about.control_messages;
+        Err(match () {
+            () if sender.about.never_fragments && self.is_fragmented() => anyhow!(
+                "{sender} forbids fragmentation: above {} B IPv6 needs two fragments",
+                Payload::MAX_UNFRAGMENTED_V6
+            ),
+            () if case.checksum == Some(Checksum::Off) && sender.about.sends_trains(case.train) => {
+                anyhow!(
+                    "the kernel segments only what has checksums: {sender} sends trains, unless with --train 1"
+                )
+            }
+            () if case.cmsg.is_some() && (case.workload.is_some() || case.is_paced()) => anyhow!(
+                "control messages need a flood at full speed: leave out --cmsg; or use no latency, --workload or --rate"
+            ),
+            () if known != Cmsg::NONE && kinds.common(known) != kinds => {
+                anyhow!("--cmsg {kinds}: {receiver} reads no other control messages than {known}")
+            }
+            () => return Ok(()),
+        })
+    }
 
-/// Checks that a case has an address to send to.
-fn has_address(case: &Case) -> anyhow::Result<()> {
-    let link = match case.ip {
-        Ip::V4 => "",
-        Ip::V6 => " (one of fe80::/10 is not enough)",
-    };
-    ensure!(
-        case.receivers_address().is_some(),
-        "no interface that is up has an IP{} address but for loopback's{link}: see ip -br address",
-        case.ip
-    );
-    Ok(())
-}
+    /// Checks that the engines that receive can busy-poll, if they are to.
+    fn can_poll(&self) -> anyhow::Result<()> {
+        if self.case.busy_poll.is_none() {
+            return Ok(());
+        }
+        let refusal = self.receiving().find_map(|(entry, end)| {
+            let refusals = &end.host.busy_poll;
+            let of_engine = match entry.about.busy_polling {
+                BusyPolling::Socket | BusyPolling::OutOfReach(_) => &None,
+                BusyPolling::Epoll => &refusals.epoll,
+                BusyPolling::Uring => &refusals.ring,
+            };
+            let reason = refusals.socket.as_ref().or(of_engine.as_ref())?;
+            let place = if end.is_far() {
+                "on the other host: "
+            } else {
+                ""
+            };
+            Some(format!("{place}{reason}"))
+        });
+        permitted(refusal)
+    }
 
-/// Checks that a case can send at its rate.
-fn can_pace(case: &Case, sender: &Entry) -> anyhow::Result<()> {
-    ensure!(
-        !case.threads.is_alone(),
-        "who sends at a rate sleeps meanwhile, and one thread alone has to receive: use --threads 2"
-    );
-    ensure!(
-        !sender.runs_on_workers(case),
-        "--rate sleeps, and would hold up a worker: leave out --tokio-workers"
-    );
-    Ok(())
-}
-
-/// Checks that a case can send requests and responses.
-fn can_ask(case: &Case, (sender, receiver): Engines) -> anyhow::Result<()> {
-    ensure!(
-        !case.threads.is_alone(),
-        "a client and a server need a thread each: use --threads 2"
-    );
-    ensure!(
-        case.payload.bytes() >= LEAST_REQUEST_BYTES,
-        "a request holds its number: use a payload of {LEAST_REQUEST_BYTES} B or more"
-    );
-    let has_workers = case.tokio_workers.is_some();
-    ensure!(
-        !has_workers || !(case.is_open_loop() || case.service.is_some()),
-        "--rate and --service sleep or work, and would hold up a worker: leave out --tokio-workers"
-    );
-    if case.think_time.is_some() {
+    /// Checks that receivers can take the packets of their CPUs, if they are to, and that real-time threads leave CPUs to
+    /// others.
+    pub(super) fn can_be_placed(&self, placement: &Placement) -> anyhow::Result<()> {
+        self.leaves_a_cpu(placement)?;
+        self.starves_nobody(placement)?;
+        if self.case.sharing != Some(Sharing::Reuseport(Spread::Cpu)) {
+            return Ok(());
+        }
+        permitted(self.receivers.host.incoming_cpu_refusal.as_ref())?;
         ensure!(
-            case.flows.is_none() && case.outstanding.is_none(),
-            "a client that thinks has one request at a time: leave out --flows and --outstanding, or --think-time"
+            !self.receiver.runs_on_workers(self.case) && !placement.receivers.contains(&None),
+            "--spread cpu needs receivers on CPUs: leave out --pin none and --tokio-workers, or name a CPU for each thread"
         );
-        ensure!(
-            !has_workers,
-            "--think-time sleeps, and would hold up a worker: leave out --tokio-workers"
-        );
+        Ok(())
     }
-    let spins = case.wait == Some(Wait::Spin) || sender.about.always_spins;
-    ensure!(
-        !(case.is_open_loop() && spins),
-        "with --rate, a client that spins would take the CPU from the thread that sends"
-    );
-    answers_in_time(case)?;
-    ensure!(
-        case.server_model != Some(ServerModel::SpawnBlocking) || receiver.about.spawns_blocking,
-        "{receiver} has no threads for what blocks: use --server-model pool, or tokio"
-    );
-    let has_many = case.flows.is_some() && !case.serves_from_one_socket();
-    let has_a_port_each = has_many && receiver.many_endpoints.0 == ManyEndpoints::IoEach;
-    ensure!(
-        !(case.server_model == Some(ServerModel::Pool) && has_a_port_each),
-        "each flow of {receiver} would have a pool: use --server-model spawn-blocking"
-    );
-    for entry in [sender, receiver] {
-        let refused = entry.about.can_serve_requests.err();
-        permitted(refused.map(|reason| format!("{entry} {reason}")))?;
-    }
-    Ok(())
-}
-
-/// Checks that requests do not wait for their service until they are given up.
-fn answers_in_time(case: &Case) -> anyhow::Result<()> {
-    let Some(service) = case.service.filter(|_| !case.is_open_loop()) else {
-        return Ok(());
-    };
-    let clients = case.threads.senders().div_ceil(case.threads.receivers());
-    let at_a_time = case.server_model.unwrap_or_default().at_a_time();
-    let requests = clients * case.flows_each() * case.outstanding_requests();
-    // Requests that compute share the server's CPU, on however many threads.
-    let at_a_time = if service.sleeps { at_a_time } else { 1 };
-    let queue_ns = service.ns * requests.div_ceil(at_a_time) as u64;
-    ensure!(
-        queue_ns < TIMEOUT_NS,
-        "requests would wait for {} ms, and are given up after {}: use a shorter --service or fewer requests",
-        queue_ns / 1_000_000,
-        TIMEOUT_NS / 1_000_000
-    );
-    Ok(())
-}
-
-/// Checks that a case can send in both directions.
-fn can_duplex(case: &Case, (sender, receiver): Engines) -> anyhow::Result<()> {
-    ensure!(
-        sender.about.moves_datagrams,
-        "{sender} moves no datagrams, in neither direction"
-    );
-    let threads = case.threads;
-    ensure!(
-        threads.senders() == threads.receivers() && !threads.is_alone(),
-        "each sender has one receiver: use an even number of --threads"
-    );
-    let is_steered = case.sharing == Some(Sharing::Reuseport(Spread::Bpf));
-    ensure!(
-        !is_steered && case.sharing.is_none_or(Sharing::is_even),
-        "each sender has one receiver: leave out --sharing and --spread"
-    );
-    ensure!(
-        case.tokio_workers.is_none(),
-        "each socket has two threads: leave out --tokio-workers"
-    );
-    // A thread that spins and one that sleeps cannot share a socket.
-    ensure!(
-        sender.pair() == receiver.pair(),
-        "{sender} and {receiver} would share each socket, and each waits in its own way"
-    );
-    Ok(())
-}
-
-/// Checks that a case has enough workers.
-///
-/// A task that goes on until `WouldBlock` never yields to other tasks on its worker, and starves them.
-fn has_enough_workers(case: &Case, (sender, receiver): Engines) -> anyhow::Result<()> {
-    let is_greedy = |entry: &&Entry| entry.about.shares_workers && entry.about.one_thread.is_err();
-    let greedy = [sender, receiver].into_iter().find(is_greedy);
-    if let Some((workers, greedy)) = case.tokio_workers.zip(greedy) {
-        let threads = threads_on_workers(case, (sender, receiver));
-        ensure!(
-            workers.count() >= threads,
-            "{greedy} never yields: {threads} tasks need {threads} workers, not {workers}"
-        );
-    }
-    Ok(())
 }

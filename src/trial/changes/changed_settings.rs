@@ -4,17 +4,15 @@ use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::slice;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use super::put_back::put_back;
-use super::watchdog::{DONE, Order};
+use super::watchdog::{DONE, Order, put_back};
 use crate::host::tuning::{NotChanged, Setting, Tuning, differences};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::trial::controller::spawned::THIS_PROGRAM;
+use crate::trial::controller::spawned::{THIS_PROGRAM, ends_within};
 use crate::trial::input::wait_for_input;
 
 /// Name of the hidden command that runs the watchdog.
@@ -191,10 +189,7 @@ impl Drop for ChangedSettings {
             let _ = self.put_all_back();
         }
         self.orders = None;
-        let end = Instant::now() + WATCHDOG_TIMEOUT;
-        while matches!(self.watchdog.try_wait(), Ok(None)) && Instant::now() < end {
-            thread::sleep(Duration::from_millis(1));
-        }
+        ends_within(&mut self.watchdog, WATCHDOG_TIMEOUT);
     }
 }
 

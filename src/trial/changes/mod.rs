@@ -4,10 +4,8 @@
 //! |---|---|
 //! | list, lock, check and change the settings of this host, or of an agent's host | `host_settings` |
 //! | change the settings of this host for one trial, and put them back | `changed_settings` |
-//! | put them back if the process that changed them has died | `watchdog` |
-//! | write the previous values, with retries | `put_back` |
+//! | put them back, with retries, also if the process that changed them has died | `watchdog` |
 
 pub mod changed_settings;
 pub mod host_settings;
-pub(super) mod put_back;
 pub mod watchdog;

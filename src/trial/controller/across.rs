@@ -5,13 +5,14 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, anyhow};
 
-use crate::data::{Counts, Sample};
+use crate::data::{Case, Counts, Direction, Sample};
+use crate::host::placement::Placement;
+use crate::plan::{Settings, WireLink};
 use crate::trial::controller::agent::Agent;
-use crate::trial::controller::merged;
-use crate::trial::messages::end_result::EndResult;
+use crate::trial::messages::end_result::{self, EndResult};
 use crate::trial::messages::message::Request;
 use crate::trial::messages::spec::{Flow, TrialSpec};
-use crate::trial::messages::token::Token;
+use crate::trial::messages::two_hosts::{QUESTION_BYTES, Token};
 use crate::trial::sockets::flows::Blocked;
 
 /// Runs a trial between two hosts; `here` is the agent on the local host.
@@ -39,9 +40,9 @@ pub(crate) fn run(
     let length = spec.runs_for();
     // The receivers start first: datagrams sent before their window opens are in neither window.
     receivers.call::<()>(&Request::Go)?;
-    receivers.suspend_heartbeat(length);
+    receivers.last_heard.suspend_heartbeat(length);
     senders.ask(&Request::Go)?;
-    senders.suspend_heartbeat(length);
+    senders.last_heard.suspend_heartbeat(length);
     let sent: Counts = senders.answer_beside(length, receivers)?;
 
     let expected = sent.taken();
@@ -55,21 +56,30 @@ pub(crate) fn run(
     Ok(Sample {
         opened_unix_ms: own.opened_unix_ms,
         power_uw: own.power_uw,
-        ..merged::sample(case, engines, &ends)
+        ..end_result::sample(case, engines, &ends)
     })
 }
 
-/// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at the receivers' end and is
+/// Finds the longest payload, in bytes and up to `most`, that arrives in one piece over a link in this direction, and is
 /// answered. If not even short payloads do, returns the packets that the receivers' host lost meanwhile, by place.
 ///
 /// # Errors
 /// Fails if an end is gone.
 pub(crate) fn longest_payload(
-    spec: &TrialSpec,
+    link: &WireLink,
+    direction: Direction,
     most: u32,
     local: &mut Agent,
     remote: &mut Agent,
 ) -> anyhow::Result<Result<u32, BTreeMap<String, u64>>> {
+    let ip = link.ip();
+    let key = format!("std:std/2t/{QUESTION_BYTES}B/connected/{ip}/{direction}");
+    let case = Case::of_key(&key).context("a case")?;
+    let placement = Placement::unpinned(case.threads);
+    let spec = &TrialSpec {
+        between: Some(link.between(&case)),
+        ..TrialSpec::new(&case, &placement, &Settings::default())
+    };
     let (receivers, senders, token, bound) = begin(spec, local, remote)?;
     let find = Request::FindLongestPayload {
         spec: Box::new(spec.clone()),

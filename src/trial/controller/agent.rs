@@ -18,12 +18,11 @@ use crate::data::Sample;
 use crate::engines::exec;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupted, StopRequested};
-use crate::trial::controller::carrier::{Carrier, no_agent};
-use crate::trial::controller::spawned;
+use crate::trial::controller::spawned::{self, Carrier, no_agent};
 use crate::trial::messages::message::{self, Answer, Hello, Request};
 use crate::trial::messages::noise::{NoGreeting, expect_magic};
-use crate::trial::messages::pulse::{LastHeard, Output, Pulse};
 use crate::trial::messages::spec::TrialSpec;
+use crate::trial::messages::stream::{LastHeard, Output, Pulse};
 use crate::trial::readings::remote_facts::RemoteFacts;
 
 /// Error: an agent did not answer within this time.
@@ -49,7 +48,7 @@ pub struct Agent {
     answers: Receiver<anyhow::Result<Vec<u8>>>,
     /// True once its output has ended.
     ended: Arc<AtomicBool>,
-    last_heard: LastHeard,
+    pub(crate) last_heard: LastHeard,
     /// Heartbeat with an agent on another host.
     pulse: Option<Pulse>,
     asked: StopRequested,
@@ -74,32 +73,29 @@ impl Agent {
         // Ctrl-C goes to all processes of a terminal's group. In its own group, the agent leaves it to this process to
         // decide about the trial.
         command.process_group(0);
-        let (process, input, output) = Carrier::start(command)
-            .with_context(|| format!("cannot start {}", program.display()))?;
-        let agent = Self::connect(None, input, output, true, asked);
-        let mut agent = agent.with_context(|| program.display().to_string())?;
-        agent.process = Some(process);
-        Ok(agent)
+        Self::start_by(None, &program.display().to_string(), command, true, asked)
     }
 
-    /// Starts an agent on another host by `carrier`, a program such as ssh.
+    /// Starts an agent by a command: itself, or a program such as ssh that carries its messages from another host.
     ///
-    /// In messages, `name` stands for the host and `shown` for the command. `is_patient`: see [`Agent::connect`].
+    /// In messages, `name` stands for the other host and `shown` for the command. `is_patient`: see [`Agent::connect`].
     ///
     /// # Errors
-    /// Fails if `carrier` cannot be started, or no agent of this version answers.
-    pub fn start_remote(
-        name: &str,
+    /// Fails if the command cannot be started, or no agent of this version answers.
+    pub fn start_by(
+        name: Option<&str>,
         shown: &str,
-        mut carrier: Command,
+        mut command: Command,
         is_patient: bool,
         asked: &StopRequested,
     ) -> anyhow::Result<Self> {
-        carrier.stderr(Stdio::piped());
-        let started = Carrier::start(carrier);
+        if name.is_some() {
+            command.stderr(Stdio::piped());
+        }
+        let started = Carrier::start(command);
         let (mut process, input, output) =
             started.with_context(|| format!("cannot start `{shown}`"))?;
-        match Self::connect(Some(name), input, output, is_patient, asked) {
+        match Self::connect(name, input, output, is_patient, asked) {
             Ok(mut agent) => {
                 agent.process = Some(process);
                 Ok(agent)
@@ -107,10 +103,10 @@ impl Agent {
             Err(error) => {
                 // Unless interrupted, the carrier is given time to say what is wrong, and to end by itself.
                 let status = process.end(error.is::<Interrupted>());
-                Err(if error.is::<NoGreeting>() {
-                    no_agent(&error, shown, status)
-                } else {
-                    error
+                Err(match name {
+                    Some(_) if error.is::<NoGreeting>() => no_agent(&error, shown, status),
+                    Some(_) => error,
+                    None => error.context(shown.to_owned()),
                 })
             }
         }
@@ -165,8 +161,14 @@ impl Agent {
             agent_is_remote: !is_patient,
             ..Hello::own()
         };
-        let met = agent.meet(&hello);
-        agent.version = met.with_context(|| agent.shown_name().to_owned())?.version;
+        // What is received says more than an error of sending, which the first request has again.
+        let _ = output.write_hello(&hello);
+        let met = agent.receive::<Hello>(Duration::ZERO, || false);
+        let met = met.and_then(|hello| {
+            let hello = hello.context("it has ended")?;
+            hello.check().map(|()| hello.version)
+        });
+        agent.version = met.with_context(|| agent.shown_name().to_owned())?;
         if let Some(name) = name {
             ensure!(
                 release(&agent.version) == release(VERSION),
@@ -181,14 +183,6 @@ impl Agent {
             agent.pulse = Some(Pulse::start(output, last_heard, lost)?);
         }
         Ok(agent)
-    }
-
-    fn meet(&mut self, own: &Hello) -> anyhow::Result<Hello> {
-        // What is received says more than an error of sending, which the first request has again.
-        let _ = self.output.as_ref().map(|to| to.write_hello(own));
-        let hello: Hello = self.receive(Duration::ZERO)?;
-        hello.check()?;
-        Ok(hello)
     }
 
     fn shown_name(&self) -> &str {
@@ -265,7 +259,7 @@ impl Agent {
         request: &Request,
     ) -> anyhow::Result<T> {
         self.ask(request)?;
-        self.suspend_heartbeat(length);
+        self.last_heard.suspend_heartbeat(length);
         self.answer(length)
     }
 
@@ -276,11 +270,6 @@ impl Agent {
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
         let request = Request::Run(Box::new(spec.clone()));
         self.call_for(spec.runs_for(), &request)
-    }
-
-    /// Suspends the heartbeat in both directions for `length`, but not for longer than 5 s.
-    pub(crate) fn suspend_heartbeat(&self, length: Duration) {
-        self.last_heard.suspend_heartbeat(length);
     }
 
     /// Sends a request without waiting for the answer.
@@ -294,7 +283,7 @@ impl Agent {
         let output = output.with_context(|| format!("{name}: the connection is closed"))?;
         if let Err(error) = output.write(request) {
             // A received message says more than the error of sending.
-            let came = self.receive::<IgnoredAny>(Duration::ZERO).err();
+            let came = self.receive::<IgnoredAny>(Duration::ZERO, || false).err();
             (self.output, self.pulse) = (None, None);
             return Err(came.unwrap_or(error).context(name));
         }
@@ -331,7 +320,7 @@ impl Agent {
         length: Duration,
         other: &mut Self,
     ) -> anyhow::Result<T> {
-        let answer = self.receive_unless(length, || other.ended.load(Ordering::Relaxed));
+        let answer = self.receive(length, || other.has_ended());
         if let Some(answer) = answer.map_err(|error| self.lose(error))? {
             return self.value(answer);
         }
@@ -352,7 +341,8 @@ impl Agent {
     }
 
     fn next<T: DeserializeOwned>(&mut self, length: Duration) -> anyhow::Result<Answer<T>> {
-        let answer = self.receive(length);
+        let answer = self.receive(length, || false);
+        let answer = answer.and_then(|answer| answer.context("it has ended"));
         answer.map_err(|error| self.lose(error))
     }
 
@@ -362,13 +352,8 @@ impl Agent {
         error.context(self.shown_name().to_owned())
     }
 
-    fn receive<T: DeserializeOwned>(&mut self, length: Duration) -> anyhow::Result<T> {
-        let received = self.receive_unless(length, || false)?;
-        received.context("it has ended")
-    }
-
     /// Waits for a message. Returns `None` once `is_over` returns true.
-    fn receive_unless<T: DeserializeOwned>(
+    fn receive<T: DeserializeOwned>(
         &mut self,
         length: Duration,
         is_over: impl Fn() -> bool,

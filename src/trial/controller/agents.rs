@@ -22,7 +22,6 @@ use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::controller::across;
 use crate::trial::controller::agent::Agent;
 use crate::trial::end::local::LocalTrials;
-use crate::trial::end::longest_payload;
 use crate::trial::end::running_end::unix_ms;
 use crate::trial::end::serve::{Begins, serve};
 use crate::trial::messages::message::Request;
@@ -274,27 +273,6 @@ impl<'a> Agents<'a> {
         sizes.unwrap_or_default()
     }
 
-    /// Measures the receive rate on one host, in datagrams per second, in each of `slices` slices of time since the
-    /// threads started.
-    ///
-    /// # Errors
-    /// Returns [`Interrupted`] if the program is asked to end. Returns another error if something cannot be
-    /// built or breaks, or if the agent is gone.
-    pub fn rate_over_time(
-        &mut self,
-        spec: &TrialSpec,
-        slices: usize,
-        slice: Duration,
-    ) -> anyhow::Result<Vec<f64>> {
-        let length = slice.saturating_mul(u32::try_from(slices).unwrap_or(u32::MAX));
-        let request = Request::RateOverTime {
-            spec: Box::new(spec.clone()),
-            slices,
-            slice,
-        };
-        self.with(|local, _| local.call_for(length, &request))
-    }
-
     /// Finds the longest payload that arrives in one piece in this direction: see
     /// [`LinkEnd::longest_payload`](crate::plan::LinkEnd::longest_payload). If none arrives, returns the packets that the
     /// receiving host lost meanwhile, by place.
@@ -312,12 +290,7 @@ impl<'a> Agents<'a> {
         };
         let longest = self.with(|local, remote| {
             let remote = remote.context("there is no other host")?;
-            across::longest_payload(
-                &longest_payload::spec(link, direction)?,
-                most,
-                local,
-                remote,
-            )
+            across::longest_payload(link, direction, most, local, remote)
         });
         // The receiving end still waits for a trial.
         self.restart();

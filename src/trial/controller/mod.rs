@@ -3,7 +3,5 @@
 pub(crate) mod across;
 pub mod agent;
 pub mod agents;
-pub(crate) mod carrier;
-pub(crate) mod merged;
 pub mod power_command;
 pub mod spawned;

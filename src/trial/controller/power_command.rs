@@ -16,6 +16,7 @@ use crate::plan::{Meter, Settings};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::power::{IdlePower, to_uw};
 use crate::text::digits::counted;
+use crate::trial::controller::spawned::ends_within;
 use crate::trial::end::running_end::unix_ms;
 
 const FLAG: &str = "--power-command";
@@ -29,8 +30,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const TIME_TO_END: Duration = Duration::from_millis(500);
 /// Longest line, in bytes, with its end.
 const LONGEST_LINE: u64 = 256;
-/// Most lines in a second.
-const MOST_LINES: u32 = 1000;
 /// Poll interval while something is waited for.
 const LOOK: Duration = Duration::from_millis(10);
 /// Intervals that a window needs: the first reading in it may be of the time before.
@@ -65,8 +64,8 @@ impl Output {
 }
 
 impl PowerCommand {
-    const FIX: &str = "have it print watts until it is killed, a short line each such as 3.14, no more than 1000 a \
-                       second";
+    const FIX: &str = "have it print watts until it is killed, a short line each such as 3.14, 2 to 1000 a second, each \
+                       at once (stdbuf -oL)";
 
     /// Starts the command of these settings, if they have one.
     ///
@@ -132,15 +131,10 @@ impl PowerCommand {
             }
             let is_over = since.elapsed() > PATIENCE;
             if is_over || readings.len() >= FIRST_READINGS {
-                let mean = mean_interval(&readings);
-                let seldom = || {
-                    format!(
-                        "it printed {} in {:.1} s: have it print twice a second at least, each line at once (stdbuf -oL)",
-                        counted(readings.len(), "line"),
-                        since.elapsed().as_secs_f64()
-                    )
-                };
-                return Ok(mean.filter(|it| USABLE.contains(it)).ok_or_else(seldom));
+                let mean = mean_interval(&readings).filter(|it| USABLE.contains(it));
+                let (lines, s) = (readings.len(), since.elapsed().as_secs_f64());
+                let lines = counted(lines, "line");
+                return Ok(mean.ok_or(format!("it printed {lines} in {s:.1} s: {}", Self::FIX)));
             }
             interrupt.sleep(LOOK)?;
         }
@@ -154,11 +148,9 @@ impl PowerCommand {
     /// opening is in milliseconds since 1970-01-01 UTC. `None`: there are none, or the command ended in the window.
     pub fn mean_uw(&self, opened_unix_ms: u64, window: Duration) -> Option<u64> {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let (from, to) = (
-            // The first reading may be a mean over the time before the window.
-            opened_unix_ms.saturating_add(ms(self.interval)),
-            opened_unix_ms.saturating_add(ms(window)),
-        );
+        // The first reading may be a mean over the time before the window.
+        let from = opened_unix_ms.saturating_add(ms(self.interval));
+        let to = opened_unix_ms.saturating_add(ms(window));
         let output = self.output();
         let is_whole = output.ended.as_ref().is_none_or(|(at, _)| *at > to);
         mean(&output.readings, from, to).filter(|_| is_whole)
@@ -179,11 +171,8 @@ impl PowerCommand {
         for _ in 0..IdlePower::SLICES {
             let from = unix_ms(SystemTime::now());
             interrupt.sleep(slice)?;
-            slices.extend(mean(
-                &self.output().readings,
-                from,
-                unix_ms(SystemTime::now()),
-            ));
+            let to = unix_ms(SystemTime::now());
+            slices.extend(mean(&self.output().readings, from, to));
         }
         Ok(IdlePower::of(&slices))
     }
@@ -202,14 +191,9 @@ impl Drop for PowerCommand {
             return;
         };
         let _ = killpg(group, Signal::SIGTERM);
-        let end = Instant::now() + TIME_TO_END;
-        while matches!(self.process.try_wait(), Ok(None)) {
-            if Instant::now() > end {
-                let _ = killpg(group, Signal::SIGKILL);
-                let _ = self.process.wait();
-                return;
-            }
-            thread::sleep(LOOK);
+        if !ends_within(&mut self.process, TIME_TO_END) {
+            let _ = killpg(group, Signal::SIGKILL);
+            let _ = self.process.wait();
         }
     }
 }
@@ -231,43 +215,28 @@ fn mean(readings: &[(u64, u64)], from: u64, to: u64) -> Option<u64> {
     (count > 0).then(|| sum / count)
 }
 
-/// Reads the lines of the command until it ends, or prints so much that reading it would use a CPU of the bench
-/// threads.
+/// Reads the lines of the command until it ends.
 fn collect(lines: impl Read, output: &Mutex<Output>) {
     let mut lines = BufReader::new(lines);
     let mut count = 0;
-    // Start of a second, and lines in it.
-    let (mut second, mut in_second) = (Instant::now(), 0);
     let ended = loop {
         let mut line = Vec::new();
-        match lines
-            .by_ref()
-            .take(LONGEST_LINE)
-            .read_until(b'\n', &mut line)
-        {
-            Ok(0) | Err(_) => break format!("it ended after {}", counted(count, "line")),
-            Ok(_) => {}
+        let mut rest = lines.by_ref().take(LONGEST_LINE);
+        if matches!(rest.read_until(b'\n', &mut line), Ok(0) | Err(_)) {
+            break format!("it ended after {}", counted(count, "line"));
         }
         if line.len() as u64 == LONGEST_LINE {
             break format!("it printed a line of {LONGEST_LINE} B or more");
         }
-        if second.elapsed() >= Duration::from_secs(1) {
-            (second, in_second) = (Instant::now(), 0);
-        }
-        (count, in_second) = (count + 1, in_second + 1);
-        if in_second > MOST_LINES {
-            break format!("it printed more than {MOST_LINES} lines in a second");
-        }
+        count += 1;
         let text = String::from_utf8_lossy(&line);
         let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
         match microwatts(&text) {
             Some(uw) => output.add(unix_ms(SystemTime::now()), uw),
             // Later, a command may also say something else.
             None if output.readings.len() < FIRST_READINGS && !text.trim().is_empty() => {
-                break format!(
-                    "it printed {:?}",
-                    text.trim().chars().take(40).collect::<String>()
-                );
+                let begin: String = text.trim().chars().take(40).collect();
+                break format!("it printed {begin:?}");
             }
             None => {}
         }

@@ -1,14 +1,14 @@
-//! Creates the command of an agent, and waits for child processes to end.
+//! Processes that a controller starts: agents, the programs that carry their messages, and others that it waits for.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{Context, anyhow, bail};
 
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -62,6 +62,17 @@ impl EscapedStderr {
     }
 }
 
+/// Waits until a child process has ended, for this time at most. Returns whether it has.
+pub(crate) fn ends_within(child: &mut Child, time: Duration) -> bool {
+    let end = Instant::now() + time;
+    loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(1)),
+            ended => return !matches!(ended, Ok(None)),
+        }
+    }
+}
+
 /// Waits until a child process has ended, and returns its status. If this program is asked to end meanwhile, kills the
 /// child after half a second.
 ///
@@ -86,5 +97,72 @@ pub fn wait_or_kill(mut child: Child, interrupt: &Interrupt) -> anyhow::Result<E
             bail!(Interrupted);
         }
         thread::sleep(LOOK);
+    }
+}
+
+/// Time that the process has to end after its streams are closed.
+const ENDING: Duration = Duration::from_secs(3);
+
+/// A started process. It ends soon after its streams are closed; dropping it waits for that.
+pub(crate) struct Carrier(Child, Option<EscapedStderr>);
+
+impl Carrier {
+    /// Starts a command with pipes for its output and its input. If it has a pipe for its standard error, that is escaped.
+    ///
+    /// # Errors
+    /// Fails if the command cannot be started.
+    pub(crate) fn start(
+        mut command: Command,
+    ) -> anyhow::Result<(
+        Self,
+        impl Read + Send + 'static,
+        impl Write + Send + 'static,
+    )> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn()?;
+        let pipes = process.stdout.take().zip(process.stdin.take());
+        let (output, input) = pipes.context("it has no pipes")?;
+        let stderr = EscapedStderr::of(&mut process);
+        Ok((Self(process, stderr), output, input))
+    }
+
+    /// Waits until the process has ended; kills it if it has not ended in time, or `at_once`.
+    pub(crate) fn end(&mut self, at_once: bool) -> Option<ExitStatus> {
+        ends_within(&mut self.0, if at_once { Duration::ZERO } else { ENDING });
+        // Killing fails if the process has already ended.
+        let _ = self.0.kill();
+        let status = self.0.wait().ok();
+        if let Some(stderr) = self.1.take() {
+            stderr.finish();
+        }
+        status
+    }
+}
+
+impl Drop for Carrier {
+    fn drop(&mut self) {
+        self.end(false);
+    }
+}
+
+/// Returns an error that names the command which started no agent, and what to type instead.
+pub(crate) fn no_agent(
+    error: &anyhow::Error,
+    shown: &str,
+    status: Option<ExitStatus>,
+) -> anyhow::Error {
+    /// Exit code of ssh when it has not reached the host. It has said why.
+    const OF_SSH: i32 = 255;
+    let ended = match status {
+        Some(status) => format!("`{shown}` ended with {status}"),
+        None => format!("`{shown}` did not end"),
+    };
+    match status.and_then(|status| status.code()) {
+        Some(OF_SSH) => {
+            anyhow!("the host cannot be resolved or reached: {ended}, and says why above")
+        }
+        _ => anyhow!(
+            "{error:#}; {ended}: where udpbench is missing there, let --deploy copy it, or name it by --agent PATH"
+        ),
     }
 }

@@ -8,17 +8,19 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
 
-use crate::trial::end::local::LocalTrials;
-use crate::trial::end::prepared_end::PreparedEnd;
+use crate::trial::end::local::{LocalTrials, PreparedEnd};
 use crate::trial::end::running_end::RunningEnd;
 use crate::trial::end::wait::{drain, window};
-use crate::trial::messages::conversation::Conversation;
 use crate::trial::messages::message::Request;
-use crate::trial::messages::scope::{self, Scope};
 use crate::trial::messages::spec::{EndRole, TrialSpec};
-use crate::trial::messages::token::Token;
-use crate::trial::readings::loss_watch::LossWatch;
+use crate::trial::messages::stream::Conversation;
+use crate::trial::messages::two_hosts::{QUESTION_BYTES, Scope, Token};
+use crate::trial::readings::losses::LossWatch;
 use crate::trial::sockets::flows;
+use crate::trial::sockets::udp_sockets::UdpSockets;
+
+/// Probes of each length before it counts as too long.
+const TRIES: usize = 3;
 
 /// Runs the receiving end of a trial.
 ///
@@ -31,22 +33,26 @@ pub(crate) fn receivers(
     conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
     let (mut opened, scope) = open(spec, EndRole::Receivers, token, local)?;
-    let bound = opened.sockets.bind()?.into_iter().map(scope::told);
+    let bound = opened
+        .sockets
+        .bind()?
+        .into_iter()
+        .map(|it| Scope::OF_MESSAGES.address(it));
     conversation.answer(&bound.collect::<Vec<SocketAddr>>())?;
     let mut flows = Vec::new();
     let mut losses: Option<LossWatch> = None;
     loop {
         match next_request(&mut opened, conversation)? {
             Request::HasProbeArrived(source) => {
-                let probes = opened.sockets.probes().context("nothing is probed")?;
-                conversation.answer(&probes.has_heard(scope.local(source)))?;
+                let has_heard = opened.sockets.probes()?.has_heard(scope.address(source));
+                conversation.answer(&has_heard)?;
             }
             Request::LossPlaces => {
                 let losses = losses.get_or_insert_with(LossWatch::start_all);
                 conversation.answer(&losses.places(BTreeMap::new()))?;
             }
             Request::Accept(accepted) => {
-                flows = scope.flows_here(&accepted);
+                flows = scope.flows(&accepted);
                 flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
                 conversation.answer(&())?;
             }
@@ -54,13 +60,9 @@ pub(crate) fn receivers(
             other => bail!("{} is out of turn", other.name()),
         }
     }
-    let mut running = opened.assemble(&flows)?;
+    let running = opened.assemble(&flows)?;
     conversation.answer(&())?;
-    conversation.suspend_heartbeat(spec.runs_for());
-    let window = window(&spec.settings, &mut running)?;
-    running.stop();
-    drain_across(spec, &mut running, conversation)?;
-    conversation.answer(&running.finish(window)?)
+    run_across(spec, running, conversation)
 }
 
 /// Runs the sending end of a trial, towards these receivers.
@@ -75,21 +77,16 @@ pub(crate) fn senders(
     conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
     let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
-    let receivers = receivers.iter().map(|peer| scope.local(*peer));
+    let receivers = receivers.iter().map(|peer| scope.address(*peer));
     let receivers: Vec<SocketAddr> = receivers.collect();
     let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
-    conversation.answer(&scope::flows_told(&flows))?;
+    conversation.answer(&Scope::OF_MESSAGES.flows(&flows))?;
     conversation.expect_request(&Request::Ready)?;
     flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
-    let mut running = opened.assemble(&flows)?;
+    let running = opened.assemble(&flows)?;
     conversation.answer(&())?;
     conversation.expect_request(&Request::Go)?;
-    conversation.suspend_heartbeat(spec.runs_for());
-    let window = window(&spec.settings, &mut running)?;
-    running.stop();
-    conversation.answer(&running.counts()?)?;
-    drain_across(spec, &mut running, conversation)?;
-    conversation.answer(&running.finish(window)?)
+    run_across(spec, running, conversation)
 }
 
 /// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at this receiver and is answered.
@@ -105,10 +102,10 @@ pub(crate) fn longest_payload(
     local: &mut LocalTrials,
 ) -> anyhow::Result<Option<u32>> {
     let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
-    let source = opened.sockets.open_sender(scope.local(receiver))?;
-    let probes = opened.sockets.probes().context("nothing is probed")?;
+    let source = opened.sockets.open_sender(scope.address(receiver))?;
+    let probes = opened.sockets.probes()?;
     probes.forbid_fragmentation(source)?;
-    crate::trial::end::longest_payload::find(probes, source, most)
+    find_longest(probes, source, most)
 }
 
 fn open<'a>(
@@ -130,29 +127,71 @@ fn next_request(
         if let Some(request) = conversation.next_if_any()? {
             return Ok(request);
         }
-        let probes = opened.sockets.probes().context("nothing is probed")?;
-        probes.answer_questions()?;
+        opened.sockets.probes()?.answer_questions()?;
     }
 }
 
-/// Waits until the datagrams that were sent to this end have arrived, if it receives any.
-fn drain_across(
+/// Runs the threads of an end, waits until the datagrams that were sent to it have arrived, if it receives any, and tells
+/// its result. The senders' end first tells its counts.
+fn run_across(
     spec: &TrialSpec,
-    running: &mut RunningEnd,
+    mut running: RunningEnd,
     conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
+    conversation.last_heard.suspend_heartbeat(spec.runs_for());
+    let window = window(&spec.settings, &mut running)?;
+    running.stop();
+    if running.part.sends() {
+        conversation.answer(&running.counts()?)?;
+    }
     let Request::Drain { expected } = conversation.next()? else {
         bail!("the other end's counts were to come");
     };
-    let receives = running.part.receives() || spec.case.receives_at_both_ends();
-    if receives {
-        let (_, receiver) = spec.engines()?;
-        drain(
-            &spec.case,
-            receiver.about.receives_aggregates,
-            Some(expected),
-            running,
-        )?;
+    if running.part.receives() || spec.case.receives_at_both_ends() {
+        drain(Some(expected), &mut running)?;
     }
-    Ok(())
+    conversation.answer(&running.finish(window)?)
+}
+
+/// Finds the longest payload, in bytes and up to `most`, that arrives from this sender. `None`: not even short payloads
+/// arrive.
+///
+/// Nearly always that is `most`, and a single probe shows it.
+///
+/// # Errors
+/// Fails if there is no such sender.
+fn find_longest(
+    probes: &mut UdpSockets,
+    source: SocketAddr,
+    most: u32,
+) -> anyhow::Result<Option<u32>> {
+    let mut gets_through = |bytes: u32| -> anyhow::Result<bool> {
+        for _ in 0..TRIES {
+            // The kernel refuses at once what is longer than the MTU of the interface.
+            if probes.probe(source, bytes as usize)?.is_some() {
+                return Ok(false);
+            }
+            if probes.receiver_reached(source)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    if gets_through(most)? {
+        return Ok(Some(most));
+    }
+    // If not even this length arrives, IPv6 would not work at all (RFC 8200), and hardly anything else.
+    let (mut least, mut most) = (QUESTION_BYTES.try_into().unwrap_or(u32::MAX), most);
+    if !gets_through(least)? {
+        return Ok(None);
+    }
+    while most - least > 1 {
+        let middle = least + (most - least) / 2;
+        if gets_through(middle)? {
+            least = middle;
+        } else {
+            most = middle;
+        }
+    }
+    Ok(Some(least))
 }

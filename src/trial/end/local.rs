@@ -1,31 +1,34 @@
-//! Trials in this process, by its own clock, and the settings that are changed for a trial.
+//! Trials in this process, by its own clock, up to the start barrier and as a whole; the settings that are changed for a
+//! trial.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use crate::data::{HostAddress, LoopbackTrains, Sample};
+use crate::data::{LoopbackTrains, Mlock, Sample, Sched};
 use crate::host::tuning::{NotChanged, Tuning};
+use crate::plan::Meter;
 use crate::sys::files::Root;
-use crate::sys::interface_addresses;
 use crate::sys::interrupt::Interrupt;
-use crate::sys::loss_places::{ANSWERS_WITHOUT_ROUTE, REFUSED_ANSWERS};
+use crate::sys::kernel_drops::Discards;
 use crate::sys::own_loopback::OwnLoopback;
+use crate::sys::power::{MeanPower, PowerMeter};
+use crate::sys::real_time::{LockedMemory, Raised};
+use crate::sys::sensors::Watch;
 use crate::trial::changes::changed_settings::ChangedSettings;
-use crate::trial::changes::put_back::put_back;
-use crate::trial::controller::merged;
-use crate::trial::end::prepared_end::PreparedEnd;
-use crate::trial::end::running_end::RunningEnd;
-use crate::trial::end::wait::{drain, pass, window};
-use crate::trial::messages::spec::{EndRole, TrialSpec};
-use crate::trial::messages::token::Token;
-use crate::trial::readings::loss_watch::LossWatch;
-use crate::trial::readings::reason_watch::ReasonWatch;
-use crate::trial::sockets::flows;
-use crate::workload::UnsentAnswers;
+use crate::trial::changes::watchdog::put_back;
+use crate::trial::end::echo_end::EchoLosses;
+use crate::trial::end::running_end::{RunningEnd, Start};
+use crate::trial::end::wait::{drain, window};
+use crate::trial::messages::end_result;
+use crate::trial::messages::spec::{EndRole, Flow, TrialSpec};
+use crate::trial::messages::two_hosts::Token;
+use crate::trial::readings::losses::{PathWatch, ReasonWatch};
+use crate::trial::sockets::connections::Connections;
+use crate::trial::sockets::udp_sockets::{RemotePeer, UdpSockets};
+use crate::trial::sockets::{EndSockets, bind, flows, into_sides};
+use crate::trial::threads::BenchThreads;
+use crate::trial::threads::programs::{ProgramBuilder, Trackers};
 
 /// State that all trials in this process share.
 pub struct LocalTrials {
@@ -35,10 +38,8 @@ pub struct LocalTrials {
     reasons: ReasonWatch,
     /// Settings that are changed for the current trial.
     changed: Option<ChangedSettings>,
-    /// Places that lose packets on the way to an echo. `None`: there is none.
-    losses: Option<LossWatch>,
-    /// Answers of the echo that a firewall of this host refused to send.
-    unsent_answers: Arc<UnsentAnswers>,
+    /// Losses on the way to an echo. `None`: there is none.
+    pub(crate) echo: Option<EchoLosses>,
 }
 
 impl LocalTrials {
@@ -50,31 +51,8 @@ impl LocalTrials {
             loopback,
             reasons: ReasonWatch::default(),
             changed: None,
-            losses: None,
-            unsent_answers: Arc::default(),
+            echo: None,
         }
-    }
-
-    /// Starts to count what this host loses on the way to an echo at this address, and back. The kernel's drop reasons
-    /// are not counted: for hours, they would cost too much.
-    pub(crate) fn watch_losses(&mut self, address: HostAddress, unsent: Arc<UnsentAnswers>) {
-        self.unsent_answers = unsent;
-        let interface = interface_addresses::interface_of(address.ip).unwrap_or_default();
-        self.losses = Some(LossWatch::start(&interface));
-    }
-
-    /// Returns the packets lost since then, by place.
-    pub(crate) fn losses(&mut self) -> BTreeMap<String, u64> {
-        let losses = self.losses.as_mut();
-        let mut places = losses.map_or_else(BTreeMap::new, |it| it.places(BTreeMap::new()));
-        let unsent = [
-            (&REFUSED_ANSWERS, &self.unsent_answers.refused),
-            (&ANSWERS_WITHOUT_ROUTE, &self.unsent_answers.without_route),
-        ];
-        let unsent = unsent.map(|(place, count)| (place, count.load(Ordering::Relaxed)));
-        let unsent = unsent.into_iter().filter(|(_, count)| *count > 0);
-        places.extend(unsent.map(|(place, count)| (place.what.clone(), count)));
-        places
     }
 
     /// Returns the root of the file system that sensors are read from.
@@ -119,50 +97,18 @@ impl LocalTrials {
     /// Fails if something cannot be built or breaks.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
         let engines = spec.engines()?;
-        let mut running = self.begin(spec)?;
+        self.pass_trains(spec.case.loopback)?;
+        let mut opened = self.open(spec, EndRole::Both, None)?;
+        let receivers = opened.sockets.bind()?;
+        let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
+        flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
+        flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
+        let mut running = opened.assemble(&flows)?;
         let window = window(&spec.settings, &mut running)?;
         running.stop();
-        drain(
-            &spec.case,
-            engines.1.about.receives_aggregates,
-            None,
-            &mut running,
-        )?;
+        drain(None, &mut running)?;
         let end = running.finish(window)?;
-        Ok(merged::sample(&spec.case, engines, &[end]))
-    }
-
-    /// Measures the receive rate, in datagrams per second, in each of `slices` slices of time since the threads
-    /// started.
-    ///
-    /// # Errors
-    /// Fails if something cannot be built or breaks.
-    pub fn rate_over_time(
-        &mut self,
-        spec: &TrialSpec,
-        slices: usize,
-        slice: Duration,
-    ) -> anyhow::Result<Vec<f64>> {
-        let mut running = self.begin(spec)?;
-        running.threads.open_start();
-        let look = |running: &mut RunningEnd| -> anyhow::Result<(Instant, u64)> {
-            let received = running.counts()?.received;
-            Ok((Instant::now(), received))
-        };
-        let mut rates = Vec::with_capacity(slices);
-        let (start, received) = look(&mut running)?;
-        let (mut end, mut since, mut before) = (start, start, received);
-        for _ in 0..slices {
-            end += slice;
-            let left = end.saturating_duration_since(Instant::now());
-            pass(left, &spec.case, &mut running)?;
-            let (now, received) = look(&mut running)?;
-            let seconds = now.duration_since(since).as_secs_f64();
-            rates.push(received.saturating_sub(before) as f64 / seconds);
-            (since, before) = (now, received);
-        }
-        running.threads.finish()?;
-        Ok(rates)
+        Ok(end_result::sample(&spec.case, engines, &[end]))
     }
 
     /// Prepares one end of a trial, without making a socket.
@@ -175,8 +121,31 @@ impl LocalTrials {
         part: EndRole,
         token: Option<Token>,
     ) -> anyhow::Result<PreparedEnd<'a>> {
-        let reasons = spec.settings.drop_reasons.then_some(&mut self.reasons);
-        PreparedEnd::new(spec, part, token, &self.root, reasons)
+        let addresses = spec.across(part).zip(token);
+        let remote = addresses.map(|((local_address, remote), token)| RemotePeer {
+            local_address,
+            address: remote.ip,
+            token,
+        });
+        let sockets: Box<dyn EndSockets> = match spec.case.transport {
+            None => Box::new(UdpSockets::new(spec.case, remote)?),
+            Some(transport) => Box::new(Connections::of(spec.case, transport)),
+        };
+        let meter = spec.settings.meter.as_ref();
+        let meter = meter.filter(|meter| matches!(meter, Meter::Sensor(_)));
+        let meter = meter.and_then(|_| PowerMeter::find(&self.root));
+        Ok(PreparedEnd {
+            spec,
+            part,
+            start: Start {
+                watch: Watch::start(&self.root),
+                power: meter.map(|meter| MeanPower::start(meter, &self.root)),
+                discards: Discards::read(),
+                path: None,
+                reasons: spec.settings.drop_reasons.then_some(&mut self.reasons),
+            },
+            sockets,
+        })
     }
 
     /// Has this process's own loopback cut trains or not, as the case asks. A program may send trains without it being
@@ -192,15 +161,88 @@ impl LocalTrials {
         };
         set.context("the loopback of the trial's own")
     }
+}
 
-    /// Prepares a trial up to the start barrier, where the threads wait.
-    fn begin<'a>(&'a mut self, spec: &'a TrialSpec) -> anyhow::Result<RunningEnd<'a>> {
-        self.pass_trains(spec.case.loopback)?;
-        let mut opened = self.open(spec, EndRole::Both, None)?;
-        let receivers = opened.sockets.bind()?;
-        let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
-        flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
-        flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
-        opened.assemble(&flows)
+/// The parts of a trial's end that exist before its threads.
+pub(crate) struct PreparedEnd<'a> {
+    spec: &'a TrialSpec,
+    part: EndRole,
+    start: Start<'a>,
+    /// Sockets of this end.
+    pub(crate) sockets: Box<dyn EndSockets>,
+}
+
+impl<'a> PreparedEnd<'a> {
+    /// Starts the threads and waits until all of them are at the start barrier. The senders are in the order of
+    /// `flows`.
+    ///
+    /// # Errors
+    /// Fails if something cannot be built. No thread is left waiting for ever.
+    pub(crate) fn assemble(self, flows: &[Flow]) -> anyhow::Result<RunningEnd<'a>> {
+        let Self {
+            spec,
+            part,
+            mut start,
+            sockets,
+        } = self;
+        let case = spec.case;
+        let engines = spec.engines()?;
+        let probes = sockets.queue_probes(engines)?;
+        // Probes that were sent more than once may be left in the queues.
+        probes.discard_unread();
+        let buffers = sockets.buffers()?;
+        let (receivers, senders) =
+            into_sides(sockets, &case, part, flows).context("cannot assemble the threads")?;
+        bind::prefer_own_cpus(&case, &receivers, &spec.placement.receivers)?;
+        let trackers = if spec.verifies {
+            Trackers::of(&case)
+        } else {
+            Trackers::default()
+        };
+        let builder = ProgramBuilder {
+            case: &case,
+            engines,
+            flows,
+            trackers: &trackers,
+        };
+        let programs = builder.programs(receivers, senders);
+        let programs = programs.context("cannot assemble the threads")?;
+        let mut placement = spec.placement.clone();
+        if !part.sends() {
+            placement.senders.clear();
+        }
+        if !part.receives() {
+            placement.receivers.clear();
+        }
+        let locked_memory = (case.mlock == Some(Mlock::On)).then(LockedMemory::lock);
+        let locked_memory = locked_memory.transpose();
+        let locked_memory = locked_memory.context("--mlock: the memory cannot be locked")?;
+        let threads = BenchThreads::assemble(&case, engines, part, programs, &placement)?;
+        // Only now, as threads inherit the priority of the one that starts them.
+        let above = case.sched.and_then(Sched::priority);
+        let raised = above.map(|priority| Raised::to(priority + 1)).transpose();
+        let raised = raised.context("--sched: the coordinator thread needs one priority more")?;
+        // Watched only after the probes, which do not count.
+        let own = spec.across(part).map(|(own, _)| own);
+        start.path = own.map(PathWatch::start).transpose()?;
+        if let Some(reasons) = &mut start.reasons {
+            reasons.start();
+        }
+        #[cfg(feature = "calibration")]
+        threads.delay_senders((spec.settings.delay.as_ref()).map_or(0, |delay| delay.of(&case)));
+        Ok(RunningEnd {
+            case,
+            part,
+            receives_aggregates: engines.1.about.receives_aggregates,
+            threads,
+            probes,
+            buffers,
+            placement,
+            trackers,
+            start,
+            last: None,
+            _raised: raised,
+            _locked_memory: locked_memory,
+        })
     }
 }

@@ -3,8 +3,6 @@
 pub mod echo_end;
 pub(crate) mod end_steps;
 pub mod local;
-pub(crate) mod longest_payload;
-pub(crate) mod prepared_end;
 pub(crate) mod running_end;
 pub mod serve;
 pub(crate) mod wait;

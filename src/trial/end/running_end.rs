@@ -16,11 +16,9 @@ use crate::sys::real_time::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
 use crate::trial::messages::end_result::{EndResult, added};
 use crate::trial::messages::spec::EndRole;
-use crate::trial::readings::path_watch::PathWatch;
-use crate::trial::readings::queue_probes::QueueProbes;
-use crate::trial::readings::reason_watch::ReasonWatch;
+use crate::trial::readings::losses::{PathGrowth, PathWatch, ReasonWatch};
 use crate::trial::readings::snapshot::Snapshot;
-use crate::trial::sockets::Buffers;
+use crate::trial::sockets::{Buffers, QueueProbes};
 use crate::trial::threads::BenchThreads;
 use crate::trial::threads::bench_thread::BenchThread;
 use crate::trial::threads::programs::Trackers;
@@ -43,6 +41,8 @@ pub(crate) struct Start<'a> {
 pub(crate) struct RunningEnd<'a> {
     pub(crate) case: Case,
     pub(crate) part: EndRole,
+    /// True if its engine receives several datagrams as one.
+    pub(crate) receives_aggregates: bool,
     pub(crate) threads: BenchThreads,
     pub(crate) probes: QueueProbes,
     pub(crate) buffers: Buffers,
@@ -182,16 +182,16 @@ impl RunningEnd<'_> {
         self.threads.finish()?;
         self.start.watch.look();
         let unread = self.probes.discard_unread();
-        let radio = self.start.path.as_ref().and_then(PathWatch::radio);
-        let path = self.start.path.as_mut().map(PathWatch::moved).transpose()?;
-        let (path, nic) = path.unzip();
         let reasons = self.start.reasons.as_ref();
         let drop_reasons = reasons.map_or_else(BTreeMap::new, |reasons| reasons.moved());
-        let places = self
-            .start
-            .path
-            .as_mut()
-            .map(|path| path.places(drop_reasons.clone()));
+        let path = self.start.path.as_mut();
+        let growth = path.map(|path| path.growth(drop_reasons.clone()));
+        let PathGrowth {
+            path,
+            nic,
+            radio,
+            places,
+        } = growth.transpose()?.unwrap_or_default();
         let Window {
             opened_at,
             opening,
@@ -219,10 +219,10 @@ impl RunningEnd<'_> {
             no_room: self.threads.refused(Refusals::no_room),
             refused_without_error: self.threads.refused(Refusals::refused_without_error),
             path,
-            nic: nic.unwrap_or_default(),
+            nic,
             radio,
             drop_reasons,
-            places: places.unwrap_or_default(),
+            places,
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,
             sndbuf_bytes: self.buffers.sndbuf_bytes,
             climate: self.start.watch.climate(),

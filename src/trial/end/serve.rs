@@ -18,12 +18,11 @@ use crate::sys::interrupt::Interrupt;
 use crate::sys::{drops, power, temperature};
 use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::controller::spawned::{self, THIS_PROGRAM};
-use crate::trial::end::echo_end;
+use crate::trial::end::echo_end::{self, EchoLosses};
 use crate::trial::end::end_steps;
 use crate::trial::end::local::LocalTrials;
-use crate::trial::messages::conversation::Conversation;
 use crate::trial::messages::message::{self, Answer, Hello, Request};
-use crate::trial::messages::pulse::{LastHeard, Output, Pulse};
+use crate::trial::messages::stream::{Conversation, LastHeard, Output, Pulse};
 use crate::trial::readings::remote_facts::RemoteFacts;
 
 /// First start of an agent's process, or a restart.
@@ -156,14 +155,9 @@ fn obey(
             conversation.answer(&local.put_back(&tuning, &Interrupt::never()?)?)
         }
         Request::Run(spec) => {
-            conversation.suspend_heartbeat(spec.runs_for());
+            conversation.last_heard.suspend_heartbeat(spec.runs_for());
             conversation.answer(&local.run(&spec)?)
         }
-        Request::RateOverTime {
-            spec,
-            slices,
-            slice,
-        } => conversation.answer(&local.rate_over_time(&spec, slices, slice)?),
         Request::Receive { spec, token } => end_steps::receivers(&spec, token, local, conversation),
         Request::Send {
             spec,
@@ -179,11 +173,14 @@ fn obey(
             &spec, token, receiver, most, local,
         )?),
         Request::Echo(address) => {
-            let (end, unsent_answers) = echo_end::start(address)?;
-            local.watch_losses(address, unsent_answers);
+            let (end, losses) = echo_end::start(address)?;
+            local.echo = Some(losses);
             conversation.answer(&end)
         }
-        Request::LossPlaces => conversation.answer(&local.losses()),
+        Request::LossPlaces => {
+            let losses = local.echo.as_mut().map(EchoLosses::places);
+            conversation.answer(&losses.unwrap_or_default())
+        }
         other => bail!("{} is out of turn", other.name()),
     }
 }

@@ -34,16 +34,11 @@ const OVERDUE_CHECK: Duration = Duration::from_millis(250);
 pub(crate) fn window(settings: &Settings, running: &mut RunningEnd) -> anyhow::Result<Window> {
     running.threads.open_start();
     let started = Instant::now();
-    let case = running.case;
-    pass(
-        settings.warmup.saturating_sub(started.elapsed()),
-        &case,
-        running,
-    )?;
+    pass(settings.warmup.saturating_sub(started.elapsed()), running)?;
     let opened_at = SystemTime::now();
     let idle_before = running.idle_times();
     let opening = running.open_window()?;
-    pass(settings.window, &case, running)?;
+    pass(settings.window, running)?;
     let closing = running.close_window(&opening)?;
     Ok(Window {
         opened_at,
@@ -61,21 +56,13 @@ pub(crate) fn window(settings: &Settings, running: &mut RunningEnd) -> anyhow::R
 ///
 /// # Errors
 /// Fails if a thread has ended, or if something cannot be read.
-pub(crate) fn pass(
-    duration: Duration,
-    case: &Case,
-    running: &mut RunningEnd,
-) -> anyhow::Result<()> {
-    let wake_interval = wake_interval(case);
+fn pass(duration: Duration, running: &mut RunningEnd) -> anyhow::Result<()> {
+    let wake_interval = wake_interval(&running.case);
     let now = Instant::now();
     let (end, mut look_at) = (now + duration, now + SENSOR_INTERVAL);
-    let most = wake_interval.unwrap_or(SENSOR_INTERVAL);
-    let is_metered = running.start.power.is_some();
-    let most = if is_metered {
-        most.min(POWER_INTERVAL)
-    } else {
-        most
-    };
+    let of_power = running.start.power.as_ref().map(|_| POWER_INTERVAL);
+    let intervals = wake_interval.into_iter().chain(of_power);
+    let most = intervals.min().unwrap_or(SENSOR_INTERVAL);
     loop {
         let left = end.saturating_duration_since(Instant::now());
         if running.threads.wait_for_exit(left.min(most)) {
@@ -120,12 +107,7 @@ fn wake_interval(case: &Case) -> Option<Duration> {
 ///
 /// # Errors
 /// Fails if the kernel does not report the drops of a socket.
-pub(crate) fn drain(
-    case: &Case,
-    receives_aggregates: bool,
-    expected: Option<u64>,
-    running: &mut RunningEnd,
-) -> anyhow::Result<()> {
+pub(crate) fn drain(expected: Option<u64>, running: &mut RunningEnd) -> anyhow::Result<()> {
     let is_missing = |now: Counts| match expected {
         None => now.in_flight() > 0,
         Some(packets) => packets > now.received + now.dropped_socket,
@@ -134,10 +116,10 @@ pub(crate) fn drain(
     let begun = Instant::now();
     let mut moved_at = begun;
     let may_come = || expected.is_some() && begun.elapsed() < LONGEST_SURPLUS_WAIT;
-    while is_missing(last) || may_come() || (case.is_rr() && is_owed(last, running)?) {
+    while is_missing(last) || may_come() || (running.case.is_rr() && is_owed(last, running)?) {
         thread::sleep(POLL_INTERVAL);
         let now = running.counts()?;
-        let in_aggregates = receives_aggregates && now.dropped_socket > 0;
+        let in_aggregates = running.receives_aggregates && now.dropped_socket > 0;
         let quiet = match () {
             () if expected.is_some() => QUIET_ON_A_PATH,
             () if in_aggregates => QUIET_WHEN_EMPTY,

@@ -38,7 +38,7 @@ use crate::text::duration::ns;
 pub use crate::trial::messages::noise::MAGIC;
 use crate::trial::messages::noise::expect_magic;
 use crate::trial::messages::spec::{Flow, TrialSpec};
-use crate::trial::messages::token::Token;
+use crate::trial::messages::two_hosts::Token;
 use crate::trial::sockets::flows::Blocked;
 
 /// Version of the protocol, increased with each change of the messages.
@@ -101,16 +101,6 @@ pub enum Request {
     PutBack(Tuning),
     /// Run a trial whose two ends are both on that host, and return its [`Sample`](crate::data::Sample).
     Run(Box<TrialSpec>),
-    /// Return the receive rate in each of several slices of time since the threads started.
-    RateOverTime {
-        /// Trial that runs meanwhile.
-        spec: Box<TrialSpec>,
-        /// Number of slices.
-        slices: usize,
-        /// Length of each slice.
-        #[serde(rename = "slice_ns", with = "ns")]
-        slice: Duration,
-    },
     /// Be the receiving end of a trial.
     Receive {
         /// Trial to run.

@@ -1,6 +1,5 @@
 //! Output of the other side before its first message: skipped, or shown if no message comes.
 
-use std::fmt;
 use std::io::{ErrorKind, Read};
 
 use anyhow::{Context, bail};
@@ -35,39 +34,23 @@ pub(crate) fn expect_magic(input: &mut impl Read) -> anyhow::Result<()> {
 }
 
 /// Error: the other side is no udpbench, or could not start. Holds its output.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}", told(.0))]
 pub(crate) struct NoGreeting(Vec<u8>);
 
-impl fmt::Display for NoGreeting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("it ended before it said anything");
-        }
-        write!(
-            f,
-            "it does not speak udpbench's protocol but says {}",
-            self.last_lines()
-        )
+/// Quotes the end of the output, line by line.
+fn told(output: &[u8]) -> String {
+    const LINES: usize = 5;
+    const BYTES: usize = 500;
+    if output.is_empty() {
+        return "it ended before it said anything".to_owned();
     }
-}
-
-impl std::error::Error for NoGreeting {}
-
-impl NoGreeting {
-    /// Returns the end of the output, quoted line by line.
-    fn last_lines(&self) -> String {
-        const LINES: usize = 5;
-        const BYTES: usize = 500;
-        let end = &self.0[self.0.len().saturating_sub(BYTES)..];
-        let text = String::from_utf8_lossy(end);
-        let lines: Vec<&str> = text
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .collect();
-        let last = lines[lines.len().saturating_sub(LINES)..].iter();
-        let quoted = last.map(|line| format!("\"{}\"", escape::line(line.trim_end())));
-        quoted.collect::<Vec<_>>().join(", ")
-    }
+    let end = String::from_utf8_lossy(&output[output.len().saturating_sub(BYTES)..]);
+    let lines = end.lines().filter(|line| !line.trim().is_empty());
+    let quoted = lines.map(|line| format!("\"{}\"", escape::line(line.trim_end())));
+    let quoted: Vec<String> = quoted.collect();
+    let last = quoted[quoted.len().saturating_sub(LINES)..].join(", ");
+    format!("it does not speak udpbench's protocol but says {last}")
 }
 
 #[cfg(test)]

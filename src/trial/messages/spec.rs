@@ -55,7 +55,8 @@ impl TrialSpec {
 
     /// Sets the addresses of the two ends, if they are on two hosts.
     pub fn over(self, wire: Option<&Wire>) -> Self {
-        let between = wire.and_then(|wire| wire.between(&self.case));
+        let link = wire.and_then(|wire| wire.link(&self.case));
+        let between = link.map(|link| link.between(&self.case));
         Self { between, ..self }
     }
 

@@ -7,7 +7,7 @@ use crate::data::{Counts, ThreadSample};
 use crate::sys::clock::{self, Switches};
 use crate::sys::kernel_drops::Discards;
 use crate::sys::run_queue::{self, CpuTaken};
-use crate::trial::readings::queue_probes::QueueProbes;
+use crate::trial::sockets::QueueProbes;
 use crate::trial::threads::BenchThreads;
 use crate::trial::threads::bench_thread::BenchThread;
 
@@ -39,11 +39,10 @@ impl Snapshot {
         probes: &QueueProbes,
         start: &Discards,
     ) -> anyhow::Result<Self> {
-        let slow = Slow::read(threads);
+        let slow = slow(threads);
         let discards = Discards::read();
-        let discards_move = discards != *start;
-        let mut snapshot = Self::counters(threads, probes, read_if(discards_move))?;
-        snapshot.complete(discards_move, discards, slow);
+        let mut snapshot = Self::counters(threads, probes, discards != *start)?;
+        snapshot.complete(discards, slow);
         Ok(snapshot)
     }
 
@@ -53,8 +52,8 @@ impl Snapshot {
         probes: &QueueProbes,
         discards_move: bool,
     ) -> anyhow::Result<Self> {
-        let mut snapshot = Self::counters(threads, probes, read_if(discards_move))?;
-        snapshot.complete(discards_move, Discards::read(), Slow::read(threads));
+        let mut snapshot = Self::counters(threads, probes, discards_move)?;
+        snapshot.complete(Discards::read(), slow(threads));
         Ok(snapshot)
     }
 
@@ -62,17 +61,17 @@ impl Snapshot {
     fn counters(
         threads: &BenchThreads,
         probes: &QueueProbes,
-        discards: fn() -> Discards,
+        discards_move: bool,
     ) -> anyhow::Result<Self> {
         const TRIES: usize = 4;
         // Reading the drops of a socket takes a fraction of a microsecond, at both edges alike.
         let held_up = Duration::from_millis(1) + Duration::from_micros(1) * probes.count();
-        let mut snapshot = Self::read(threads, probes, discards)?;
+        let mut snapshot = Self::read(threads, probes, discards_move)?;
         for _ in 1..TRIES {
             if snapshot.took < held_up {
                 break;
             }
-            snapshot = Self::read(threads, probes, discards)?;
+            snapshot = Self::read(threads, probes, discards_move)?;
         }
         Ok(snapshot)
     }
@@ -80,8 +79,17 @@ impl Snapshot {
     fn read(
         threads: &BenchThreads,
         probes: &QueueProbes,
-        discards: fn() -> Discards,
+        discards_move: bool,
     ) -> anyhow::Result<Self> {
+        // On a slow CPU, that reading would keep the window open for milliseconds, and look like a coordinator thread that
+        // was held up.
+        let discards = || {
+            if discards_move {
+                Discards::read()
+            } else {
+                Discards::default()
+            }
+        };
         let discards_before = discards();
         let at = Instant::now();
         // A datagram is sent before it is dropped or received. Reading in the opposite order keeps the number of
@@ -111,7 +119,7 @@ impl Snapshot {
                 dropped_socket,
             },
             discards: [discards_before, discards()],
-            discards_move: false,
+            discards_move,
             took: at.elapsed(),
             cpu_ns,
             threads: readings,
@@ -120,12 +128,11 @@ impl Snapshot {
     }
 
     /// Adds what was read outside of the window. `discards` are used if they do not move.
-    fn complete(&mut self, discards_move: bool, discards: Discards, slow: Slow) {
-        self.discards_move = discards_move;
-        if !discards_move {
+    fn complete(&mut self, discards: Discards, slow: Vec<Slow>) {
+        if !self.discards_move {
             self.discards = [discards.clone(), discards];
         }
-        for (reading, (switches, taken)) in self.threads.iter_mut().zip(slow.0) {
+        for (reading, (switches, taken)) in self.threads.iter_mut().zip(slow) {
             reading.voluntary_switches = switches.map(|switches| switches.voluntary);
             reading.involuntary_switches = switches.map(|switches| switches.involuntary);
             reading.taken = taken;
@@ -133,36 +140,19 @@ impl Snapshot {
     }
 }
 
-/// Readings of each thread that are slow.
-struct Slow(Vec<(Option<Switches>, Option<CpuTaken>)>);
+/// Readings of a thread that are slow.
+type Slow = (Option<Switches>, Option<CpuTaken>);
 
-impl Slow {
-    fn read(threads: &BenchThreads) -> Self {
-        let cpus = run_queue::cpus_taken();
-        let taken_of = |thread: &BenchThread| {
-            let pinned = thread.pinned_cpu()?;
-            let mut found = cpus.iter().filter(|(cpu, _)| *cpu == pinned);
-            found.next().map(|(_, taken)| *taken)
-        };
-        let threads = threads.all.iter();
-        Self(
-            threads
-                .map(|thread| (thread.switches(), taken_of(thread)))
-                .collect(),
-        )
-    }
-}
-
-/// Returns the function that reads the discards among the counts, which does nothing if they do not move.
-///
-/// On a slow CPU, that reading would keep the window open for milliseconds, and look like a coordinator thread that was
-/// held up.
-fn read_if(discards_move: bool) -> fn() -> Discards {
-    if discards_move {
-        Discards::read
-    } else {
-        Discards::default
-    }
+fn slow(threads: &BenchThreads) -> Vec<Slow> {
+    let cpus = run_queue::cpus_taken();
+    let taken_of = |thread: &BenchThread| {
+        let pinned = thread.pinned_cpu()?;
+        let mut found = cpus.iter().filter(|(cpu, _)| *cpu == pinned);
+        found.next().map(|(_, taken)| *taken)
+    };
+    let threads = threads.all.iter();
+    let slow = threads.map(|thread| (thread.switches(), taken_of(thread)));
+    slow.collect()
 }
 
 #[cfg(test)]
@@ -187,7 +177,7 @@ mod tests {
         let threads = BenchThreads::assemble(&case, engines, EndRole::Both, Vec::new(), &placement);
         let threads = threads.expect("there are none");
         let discards = |discards_move| {
-            let snapshot = Snapshot::counters(&threads, &probes, read_if(discards_move));
+            let snapshot = Snapshot::counters(&threads, &probes, discards_move);
             snapshot.expect("the kernel says its drops").discards
         };
         assert_eq!(discards(false), [Discards::default(), Discards::default()]);

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use anyhow::{Context, ensure};
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{Ipv4RecvErr, Ipv6RecvErr, Priority as SetPriority};
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Socket, Type};
 
 use crate::data::{Case, Checksum, Connection, Ip, Priority, Sharing, Spread, Tos};
 use crate::sys::{buffers, busy_poll, checksum, incoming_cpu};
@@ -73,7 +73,7 @@ pub(crate) fn receivers(case: &Case, ports: &mut Ports) -> anyhow::Result<Vec<Ud
     let count = case.receiver_sockets();
     let mut receivers: Vec<UdpSocket> = Vec::with_capacity(count);
     for n in 0..count {
-        let socket = socket(case.ip).context("cannot make a receiver socket")?;
+        let socket = socket(case.ip, Type::DGRAM).context("cannot make a receiver socket")?;
         let each = case.receiver_sockets() / case.threads.receivers();
         set_receive_buffer(&socket, case, each).context("cannot set SO_RCVBUF")?;
         if case.checksum == Some(Checksum::Off) {
@@ -148,7 +148,7 @@ pub(crate) fn sender(
     peer: SocketAddr,
     ports: &mut Ports,
 ) -> anyhow::Result<UdpSocket> {
-    let socket = socket(case.ip)?;
+    let socket = socket(case.ip, Type::DGRAM)?;
     prepare_to_send(&socket, case)?;
     if case.receives_at_both_ends() {
         set_receive_buffer(&socket, case, case.flows_each())?;
@@ -253,12 +253,13 @@ fn mark(socket: &Socket, ip: Ip, tos: Tos) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn socket(ip: Ip) -> io::Result<Socket> {
+/// Makes a socket of this type, for UDP or TCP.
+pub(crate) fn socket(ip: Ip, kind: Type) -> io::Result<Socket> {
     let domain = match ip {
         Ip::V4 => Domain::IPV4,
         Ip::V6 => Domain::IPV6,
     };
-    Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))
+    Socket::new(domain, kind, None)
 }
 
 #[cfg(test)]

@@ -1,23 +1,20 @@
 //! The two ends of connections: TCP over loopback, or pairs of Unix sockets. Each flow has its own connection.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::iter;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
+use std::{io, iter};
 
-use anyhow::Context;
-use socket2::{Domain, Protocol, Socket, Type};
+use anyhow::{Context, bail};
+use socket2::{Domain, Socket, Type};
 
-use crate::data::{Case, Ip, Transport};
+use crate::data::{Case, Transport};
 use crate::engine::{ConnectionProbe, QueueProbe};
 use crate::engines::Engines;
 use crate::sys::buffers;
 use crate::trial::messages::spec::Flow;
-use crate::trial::readings::queue_probes::QueueProbes;
-use crate::trial::sockets::bind;
 use crate::trial::sockets::udp_sockets::UdpSockets;
-use crate::trial::sockets::{Buffers, EndSockets};
+use crate::trial::sockets::{Buffers, EndSockets, QueueProbes, bind};
 
 /// Connections that may wait to be accepted: the most that the kernel allows (`net.core.somaxconn`, 4096 since Linux
 /// 5.4).
@@ -46,14 +43,6 @@ impl Connections {
         }
     }
 
-    fn tcp(&self) -> io::Result<Socket> {
-        let domain = match self.case.ip {
-            Ip::V4 => Domain::IPV4,
-            Ip::V6 => Domain::IPV6,
-        };
-        Socket::new(domain, Type::STREAM, Some(Protocol::TCP))
-    }
-
     /// Sets the receive buffer of a socket that is not connected yet: TCP negotiates its window when it connects.
     fn prepare_to_receive(&self, socket: &Socket) -> io::Result<()> {
         match self.case.requested_rcvbuf() {
@@ -72,7 +61,7 @@ impl Connections {
     }
 
     fn connect(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
-        let socket = self.tcp()?;
+        let socket = bind::socket(self.case.ip, Type::STREAM)?;
         bind::prepare_to_send(&socket, &self.case)?;
         if self.case.receives_at_both_ends() {
             self.prepare_to_receive(&socket)?;
@@ -132,7 +121,7 @@ impl EndSockets for Connections {
         }
         let address = bind::receivers_address(&self.case)?;
         let listen = || {
-            let listener = self.tcp()?;
+            let listener = bind::socket(self.case.ip, Type::STREAM)?;
             self.prepare_to_receive(&listener)?;
             listener.bind(&SocketAddr::new(address, 0).into())?;
             listener.listen(BACKLOG)?;
@@ -157,8 +146,8 @@ impl EndSockets for Connections {
         }
     }
 
-    fn probes(&mut self) -> Option<&mut UdpSockets> {
-        None
+    fn probes(&mut self) -> anyhow::Result<&mut UdpSockets> {
+        bail!("a connection is not probed")
     }
 
     fn assign_flows(&mut self, flows: &[Flow]) -> anyhow::Result<()> {

@@ -199,7 +199,7 @@ fn probe(
     peer: SocketAddr,
     sockets: &mut dyn EndSockets,
 ) -> anyhow::Result<usize> {
-    let probes = sockets.probes().context("a connection is not probed")?;
+    let probes = sockets.probes()?;
     let deadline = Instant::now() + PROBE_TIMEOUT;
     let (mut refusal, mut tries) = (None, 0);
     while Instant::now() < deadline {
@@ -245,7 +245,7 @@ mod tests {
     use crate::plan::Settings;
     use crate::sys::files::Root;
     use crate::sys::reuseport_bpf;
-    use crate::trial::end::prepared_end::PreparedEnd;
+    use crate::trial::end::local::LocalTrials;
     use crate::trial::messages::spec::{EndRole, TrialSpec};
 
     #[test]
@@ -288,8 +288,8 @@ mod tests {
             };
             let placement = Placement::unpinned(case.threads);
             let spec = TrialSpec::new(&case, &placement, &Settings::default());
-            let root = Root::default();
-            let opened = PreparedEnd::new(&spec, EndRole::Both, None, &root, None);
+            let mut trials = LocalTrials::new(&Root::default(), None);
+            let opened = trials.open(&spec, EndRole::Both, None);
             let mut sockets = opened.expect("std is in every build").sockets;
             let receivers = sockets.bind().expect("loopback works");
             let flows = find(&case, &receivers, &mut *sockets).expect("loopback works");

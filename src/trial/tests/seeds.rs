@@ -9,7 +9,7 @@ use serde_json::json;
 use super::*;
 use crate::data::Side;
 use crate::results::row::tests::window as sample;
-use crate::trial::controller::merged;
+use crate::trial::messages::end_result;
 use crate::trial::messages::message::{Hello, PROTOCOL, Request};
 
 /// `INSTA_UPDATE=always` writes them anew.
@@ -37,7 +37,7 @@ fn the_seeds_of_the_fuzzer_are_messages_of_today() {
         Request::Go,
         Request::Drain { expected: 7 },
     ];
-    let end = merged::tests::end("b/net:[1]", Side::Sender);
+    let end = end_result::tests::end("b/net:[1]", Side::Sender);
     let failed = Answer::<()>::Failed("no".to_owned());
     for (name, bytes) in [
         ("requests", messages(&requests)),

@@ -183,11 +183,6 @@ impl BenchThread {
     }
 }
 
-/// Pins the calling thread to a CPU. Returns whether that worked.
-fn pin_to(id: usize) -> bool {
-    core_affinity::set_for_current(core_affinity::CoreId { id })
-}
-
 /// Sets the scheduling class of the calling thread.
 ///
 /// # Errors
@@ -213,8 +208,8 @@ pub(crate) fn live(
     }
 
     let guard = OpenToFailure(control);
-    if let Some(cpu) = cpu {
-        let pinned = pin_to(cpu);
+    if let Some(id) = cpu {
+        let pinned = core_affinity::set_for_current(core_affinity::CoreId { id });
         context.meter.pinned.store(pinned, Ordering::Relaxed);
     }
     if let Some((class, priority)) = context.class() {

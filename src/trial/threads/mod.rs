@@ -13,7 +13,6 @@ use anyhow::{Context, anyhow, bail};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use self::bench_thread::BenchThread;
-use self::workers::Workers;
 use crate::data::{Case, Side};
 use crate::engine::{FlowCounts, Meter, Pool, Refusals};
 use crate::engines::{self, Engines};
@@ -48,14 +47,13 @@ impl BenchThreads {
     ) -> anyhow::Result<Self> {
         wakeup::install().context("cannot install the signal handler that wakes bench threads")?;
         let ended = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK);
+        let (pool, workers) = workers::start(case, engines, part, placement)?;
         let mut threads = Self {
             control: Arc::default(),
             all: Vec::with_capacity(programs.len()),
-            pool: None,
+            pool,
             ended: Arc::new(ended.context("cannot make an eventfd")?),
         };
-        let workers = workers::start(case, engines, part, placement)?;
-        threads.pool = workers.as_ref().map(|workers| Arc::clone(&workers.pool));
         // Collectors of responses come last and share the CPUs of the threads that send the requests. The other
         // direction of a bidirectional flood also uses the same CPUs.
         let mut cpus = placement.cpus().chain(placement.cpus());
@@ -66,13 +64,7 @@ impl BenchThreads {
             threads.finish()?;
             bail!("a bench thread failed before the start");
         }
-        if let Some(Workers { meters, remark, .. }) = workers {
-            let as_thread = |meter| BenchThread {
-                remark,
-                ..BenchThread::new(Side::Worker, meter)
-            };
-            threads.all.extend(meters.into_iter().map(as_thread));
-        }
+        threads.all.extend(workers);
         threads.all.iter_mut().for_each(BenchThread::watch_wait);
         Ok(threads)
     }
@@ -156,24 +148,19 @@ impl BenchThreads {
 
     /// Returns the meters of the clients' round trips.
     pub(crate) fn round_trips(&self) -> impl Iterator<Item = &RoundTripMeter> {
-        self.all
-            .iter()
-            .filter_map(|thread| thread.round_trips.as_deref())
+        let threads = self.all.iter();
+        threads.filter_map(|thread| thread.round_trips.as_deref())
     }
 
     /// Returns the meters of the senders at a rate, which record how they keep to it.
     pub(crate) fn pace_meters(&self) -> impl Iterator<Item = &PaceMeter> {
-        self.all
-            .iter()
-            .filter_map(|thread| thread.pace_meter.as_deref())
+        let threads = self.all.iter();
+        threads.filter_map(|thread| thread.pace_meter.as_deref())
     }
 
     /// Returns the datagrams received over each flow so far. Empty if each thread has only one flow.
     pub(crate) fn flow_packets(&self) -> Vec<u64> {
-        let counts = self
-            .all
-            .iter()
-            .filter_map(|thread| thread.flow_counts.as_ref());
+        let counts = self.all.iter().filter_map(|it| it.flow_counts.as_ref());
         counts.flat_map(FlowCounts::read).collect()
     }
 
@@ -190,10 +177,8 @@ impl BenchThreads {
 
     /// Returns the refusals of all threads, added up.
     pub(crate) fn refused(&self, of: impl Fn(&Refusals) -> u64) -> u64 {
-        self.all
-            .iter()
-            .map(|thread| of(&thread.meter.refusals))
-            .sum()
+        let threads = self.all.iter();
+        threads.map(|thread| of(&thread.meter.refusals)).sum()
     }
 
     /// Stops the senders and waits until their counts are final.

@@ -1,35 +1,24 @@
 //! The worker threads of `--tokio-workers`, which run bench threads of both sides as tasks.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use anyhow::Context;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::{Pid, gettid};
 
-use crate::data::{Case, Sched};
-use crate::engine::{Meter, Pool, PoolArgs, Remark};
+use crate::data::{Case, Sched, Side};
+use crate::engine::{Meter, Pool, PoolArgs};
 use crate::engines::{Engines, Entry};
 use crate::host::placement::Placement;
 use crate::trial::messages::spec::EndRole;
-use crate::trial::threads::bench_thread;
-
-/// Workers that have started.
-pub(crate) struct Workers {
-    /// Runtime that the workers run.
-    pub(crate) pool: Pool,
-    /// Meters of the workers, each with a thread ID.
-    pub(crate) meters: Vec<Arc<Meter>>,
-    /// Remark about the workers for the row.
-    pub(crate) remark: Remark,
-}
+use crate::trial::threads::bench_thread::{self, BenchThread};
 
 /// Time that a worker has to start.
 const START_TIME: Duration = Duration::from_secs(10);
 
-/// Starts the workers that `case` asks for, if any.
+/// Starts the workers that `case` asks for, if any, and returns the runtime that they run.
 ///
 /// Each worker may run on all the CPUs that its tasks would have as bench threads, since the runtime moves tasks from
 /// worker to worker. With one CPU for each worker, no task would have a CPU of its own, and with fewer workers than
@@ -42,13 +31,13 @@ pub(crate) fn start(
     (sender, receiver): Engines,
     part: EndRole,
     placement: &Placement,
-) -> anyhow::Result<Option<Workers>> {
+) -> anyhow::Result<(Option<Pool>, Vec<BenchThread>)> {
     let sides = [(sender, part.sends()), (receiver, part.receives())];
     let mut local = sides.into_iter().filter(|(_, runs_here)| *runs_here);
     let served = local.find(|(entry, _)| entry.runs_on_workers(case));
     let served = served.map(|(entry, _)| entry);
     let Some((count, entry)) = case.tokio_workers.zip(served) else {
-        return Ok(None);
+        return Ok((None, Vec::new()));
     };
     let meters: Vec<Arc<Meter>> = (0..count.count()).map(|_| Arc::default()).collect();
     let (arrive, arrivals) = mpsc::channel();
@@ -85,11 +74,12 @@ pub(crate) fn start(
     }
     let placed = |meter: &Arc<Meter>| meter.pinned.load(Ordering::Relaxed);
     let is_astray = cpus.is_some() && !meters.iter().all(placed);
-    Ok(Some(Workers {
-        pool,
-        meters,
+    let as_thread = |meter| BenchThread {
         remark: is_astray.then_some("a worker could not be pinned"),
-    }))
+        ..BenchThread::new(Side::Worker, meter)
+    };
+    let workers = meters.into_iter().map(as_thread).collect();
+    Ok((Some(pool), workers))
 }
 
 /// Returns the CPUs of the bench threads that workers run as tasks. `None`: they are not pinned.

@@ -368,36 +368,26 @@ fn what_a_program_cannot_do_is_skipped_with_the_reason() {
             stderr(&plan)
         );
     };
-    skipped(
-        "--engine exec:./plain --rate 1k",
-        "for a rate, use --sender std --receiver exec:PROGRAM",
-    );
-    skipped(
-        "--engine exec:./plain --workload bidir",
-        "which sends or receives, not both",
-    );
-    skipped(
-        "--engine exec:./plain --workload rr --outstanding 4",
-        "has one request at a time",
-    );
-    skipped(
-        "--engine exec:./plain --workload rr --service 1ms",
-        "serves as it likes",
-    );
+    let unknown = "plain is a program, which knows no --mlock, --rate,";
+    for words in [
+        "--rate 1k",
+        "--workload bidir",
+        "--workload rr --outstanding 4",
+        "--workload rr --service 1ms",
+    ] {
+        skipped(&format!("--engine exec:./plain {words}"), unknown);
+    }
     skipped(
         "--engine exec:./plain --transport tcp",
         "plain does not go over tcp",
     );
     skipped(
         "--engine exec:./plain --threads 1",
-        "not both: use --threads 2",
+        "one thread sends and receives in turn: use --threads 2",
     );
     skipped("--engine exec:./plain --flows 4", "plain");
     if real_time::may_lock_memory() {
-        skipped(
-            "--engine exec:./plain --mlock on",
-            "whose memory no other process can lock",
-        );
+        skipped("--engine exec:./plain --mlock on", unknown);
     }
 }
 

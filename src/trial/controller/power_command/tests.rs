@@ -45,21 +45,15 @@ fn a_command_that_is_no_meter_is_refused_with_the_fix() {
 }
 
 #[test]
-fn a_command_that_prints_too_much_is_refused_at_once_and_not_read_any_more() {
+fn a_command_that_prints_too_much_is_refused_at_once() {
     for (command, problem) in [
         ("cat /dev/zero", "it printed a line of 256 B or more"),
-        ("yes 3.14", " lines in a "),
+        ("yes 3.14", " lines in 0."),
     ] {
         let text = refusal(command, 1000);
         assert!(text.contains(problem), "{command}: {text}");
-        assert!(text.contains("no more than 1000 a second"), "{text}");
+        assert!(text.contains("2 to 1000 a second"), "{text}");
     }
-    let output = Mutex::default();
-    collect("3.14\n".repeat(5000).as_bytes(), &output);
-    let output = output.into_inner().expect("no panic");
-    assert_eq!(output.readings.len(), 1000);
-    let (_, why) = output.ended.expect("a reason");
-    assert_eq!(why, "it printed more than 1000 lines in a second");
 }
 
 #[test]

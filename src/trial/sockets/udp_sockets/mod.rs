@@ -12,12 +12,10 @@ use anyhow::{Context, ensure};
 use crate::data::{Case, HostAddress, Sharing, Spread};
 use crate::engines::{Engines, Entry};
 use crate::sys::reuseport_bpf;
-use crate::trial::messages::scope::Scope;
 use crate::trial::messages::spec::Flow;
-use crate::trial::messages::token::Token;
-use crate::trial::readings::queue_probes::QueueProbes;
+use crate::trial::messages::two_hosts::{Scope, Token};
 use crate::trial::sockets::bind::{self, Ports};
-use crate::trial::sockets::{Buffers, EndSockets};
+use crate::trial::sockets::{Buffers, EndSockets, QueueProbes};
 
 /// The remote host of a trial, and the address that reaches it.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +51,7 @@ impl UdpSockets {
     pub(crate) fn new(case: Case, remote: Option<RemotePeer>) -> anyhow::Result<Self> {
         let own = remote.map(|remote| remote.local_address);
         let ip = own.map_or_else(|| bind::receivers_address(&case), |own| Ok(own.ip))?;
-        let address = Scope::of(own)?.local(SocketAddr::new(ip, 0));
+        let address = Scope::of(own)?.address(SocketAddr::new(ip, 0));
         Ok(Self {
             case,
             remote,
@@ -113,8 +111,8 @@ impl EndSockets for UdpSockets {
         Ok(source)
     }
 
-    fn probes(&mut self) -> Option<&mut UdpSockets> {
-        Some(self)
+    fn probes(&mut self) -> anyhow::Result<&mut UdpSockets> {
+        Ok(self)
     }
 
     fn assign_flows(&mut self, flows: &[Flow]) -> anyhow::Result<()> {

@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::UdpSockets;
 use crate::sys::path_mtu;
-use crate::trial::messages::token::{QUESTION_BYTES, Token};
+use crate::trial::messages::two_hosts::{QUESTION_BYTES, Token};
 
 /// Longest wait for a probe or its answer, in milliseconds.
 const PROBE_WAIT_MS: u16 = 100;

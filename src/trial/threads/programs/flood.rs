@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{ProgramBuilder, number_of};
 use crate::engine::null_endpoint::{NullEndpoint, SentCounter};
 use crate::engine::verify::SequenceWriter;
-use crate::engine::{Direction, Endpoint, IoOptions};
+use crate::engine::{Direction, Endpoint, FlowCounts, IoOptions};
 use crate::sys::transmit::TransmitStamps;
 use crate::workload::{Incoming, Outgoing, PacedFlood, Program, Role, Rotation};
 
@@ -27,7 +27,7 @@ impl ProgramBuilder<'_> {
 
     /// Returns the programs of one direction, senders first.
     pub(super) fn floods(&self, receivers: Vec<OwnedFd>, senders: Vec<OwnedFd>) -> Vec<Program> {
-        let (sender, receiver) = self.engines;
+        let sender = self.engines.0;
         let counters: Vec<Arc<SentCounter>> = self.flows.iter().map(|_| Arc::default()).collect();
         let incoming = receivers.into_iter().enumerate().map(|(n, socket)| {
             let local = self.flows.iter().zip(&counters);
@@ -45,11 +45,7 @@ impl ProgramBuilder<'_> {
         let incoming = self
             .by_receiver(incoming)
             .into_iter()
-            .map(|endpoints| Incoming {
-                flows: self.flow_counts(endpoints.len()),
-                options: self.options(endpoints, Direction::Receives, receiver),
-                tracker: self.trackers.received.clone(),
-            });
+            .map(|endpoints| self.incoming(self.flow_counts(endpoints.len()), endpoints));
         let outgoing = senders.into_iter().zip(self.flows.iter().zip(&counters));
         let outgoing = outgoing.map(|(socket, (flow, counter))| {
             let null = NullEndpoint {
@@ -77,16 +73,10 @@ impl ProgramBuilder<'_> {
     /// Returns the programs of the other direction, over the same sockets. Receivers come first, since they run on the
     /// CPUs of the senders.
     fn back(&self, receivers: Vec<OwnedFd>, senders: Vec<OwnedFd>) -> Vec<Program> {
-        let (sender, receiver) = self.engines;
+        let sender = self.engines.0;
         let into = receivers.into_iter();
         let into = self.by_sender(into.map(|socket| Endpoint::of_client(socket, None)));
-        let sinks = into.map(|(_, endpoints)| {
-            Program::Sink(Incoming {
-                flows: None,
-                options: self.options(endpoints, Direction::Receives, receiver),
-                tracker: self.trackers.received.clone(),
-            })
-        });
+        let sinks = into.map(|(_, endpoints)| Program::Sink(self.incoming(None, endpoints)));
         let out = senders.into_iter().zip(self.flows).enumerate();
         let out = out.map(|(n, (socket, flow))| (n, Endpoint::of(socket, Some(flow.source))));
         let mut first = self.first_number_back();
@@ -99,6 +89,14 @@ impl ProgramBuilder<'_> {
         });
         let floods: Vec<Program> = floods.collect();
         sinks.chain(floods).collect()
+    }
+
+    fn incoming(&self, flows: Option<FlowCounts>, endpoints: Vec<Endpoint>) -> Incoming {
+        Incoming {
+            flows,
+            options: self.options(endpoints, Direction::Receives, self.engines.1),
+            tracker: self.trackers.received.clone(),
+        }
     }
 
     /// Returns the program of the n-th sender.

@@ -1,17 +1,18 @@
-//! The heartbeat between the two ends of a stream: both ends send it twice a second, and an end that stays silent is
-//! gone.
+//! The stream between a controller and an agent: messages, and a heartbeat in between. Both ends send it twice a second,
+//! and an end that stays silent is gone. An agent's [`Conversation`] has one answer to each request.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use serde::Serialize;
 
-use crate::trial::messages::message;
+use crate::trial::messages::message::{self, Answer, Request};
+use crate::trial::sockets::flows::Blocked;
 
 /// Interval of the heartbeat.
 const BEAT: Duration = Duration::from_millis(500);
@@ -86,16 +87,10 @@ impl LastHeard {
         self.note_at(self.since.elapsed() + length.min(LONGEST_SUSPENSION));
     }
 
-    fn at(&self) -> Duration {
-        Duration::from_millis(self.at_ms.load(Ordering::Relaxed))
-    }
-
-    fn is_suspended(&self) -> bool {
-        self.at() > self.since.elapsed()
-    }
-
-    fn is_silent(&self) -> bool {
-        self.since.elapsed().saturating_sub(self.at()) > SILENCE
+    /// Returns how long nothing was heard. `None`: the heartbeat is suspended.
+    fn silent_for(&self) -> Option<Duration> {
+        let at = Duration::from_millis(self.at_ms.load(Ordering::Relaxed));
+        self.since.elapsed().checked_sub(at)
     }
 }
 
@@ -118,11 +113,12 @@ impl Pulse {
         last_heard.note();
         let beats = move || {
             while ended.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
-                if last_heard.is_silent() {
+                let silent_for = last_heard.silent_for();
+                if silent_for > Some(SILENCE) {
                     lost();
                     return;
                 }
-                if !last_heard.is_suspended() {
+                if silent_for.is_some() {
                     // The thread that reads notices a broken stream.
                     let _ = output.beat();
                 }
@@ -133,5 +129,88 @@ impl Pulse {
             .spawn(beats)
             .context("cannot start a thread")?;
         Ok(Self { _end: end })
+    }
+}
+
+/// Error text when the request channel is closed; ends the agent.
+const GONE: &str = "the controller is gone";
+
+/// Requests of the controller, and the stream for the answers.
+pub(crate) struct Conversation {
+    requests: Receiver<Request>,
+    output: Output,
+    pub(crate) last_heard: LastHeard,
+    /// True while a request waits for its answer.
+    awaits_answer: bool,
+}
+
+impl Conversation {
+    /// Creates a conversation in which no request waits for its answer.
+    pub(crate) fn new(requests: Receiver<Request>, output: Output, last_heard: LastHeard) -> Self {
+        Self {
+            requests,
+            output,
+            last_heard,
+            awaits_answer: false,
+        }
+    }
+
+    /// Waits for the next request.
+    ///
+    /// # Errors
+    /// Fails if the controller is gone.
+    pub(crate) fn next(&mut self) -> anyhow::Result<Request> {
+        let request = self.requests.recv().context(GONE)?;
+        self.awaits_answer = true;
+        Ok(request)
+    }
+
+    /// Returns the next request if it has already arrived.
+    ///
+    /// # Errors
+    /// Fails if the controller is gone.
+    pub(crate) fn next_if_any(&mut self) -> anyhow::Result<Option<Request>> {
+        match self.requests.try_recv() {
+            Ok(request) => {
+                self.awaits_answer = true;
+                Ok(Some(request))
+            }
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(gone @ TryRecvError::Disconnected) => Err(gone).context(GONE),
+        }
+    }
+
+    /// Waits for the request that has to come next.
+    ///
+    /// # Errors
+    /// Fails if another request comes, or if the controller is gone.
+    pub(crate) fn expect_request(&mut self, expected: &Request) -> anyhow::Result<()> {
+        let (name, expected) = (self.next()?.name(), expected.name());
+        ensure!(name == expected, "got request {name}, expected {expected}");
+        Ok(())
+    }
+
+    /// Sends the result of a request.
+    ///
+    /// # Errors
+    /// Fails if the answer cannot be sent.
+    pub(crate) fn answer(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
+        self.awaits_answer = false;
+        self.output.write(&Answer::Done(value))
+    }
+
+    /// Sends `error` as the answer to the current or next request, ending the trial.
+    ///
+    /// # Errors
+    /// Fails if the answer cannot be sent, or if the controller is gone.
+    pub(crate) fn fail(&mut self, error: &anyhow::Error) -> anyhow::Result<()> {
+        if !self.awaits_answer {
+            self.next()?;
+        }
+        self.awaits_answer = false;
+        self.output.write(&match error.downcast_ref::<Blocked>() {
+            Some(blocked) => Answer::<()>::Blocked(*blocked),
+            None => Answer::Failed(format!("{error:#}")),
+        })
     }
 }

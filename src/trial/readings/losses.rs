@@ -1,0 +1,144 @@
+//! What this host loses on the way during a trial: by place, by the kernel's reason, and by the counters of an interface.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+
+use crate::data::HostAddress;
+use crate::sys::drop_reasons::DropReasons;
+use crate::sys::interface_addresses;
+use crate::sys::loss_counters::{LossCounters, LossReader};
+use crate::sys::loss_places::Layer;
+use crate::sys::nic::{PathCounters, PathReader, Wireless, named_since};
+
+/// Counters of the places that lose packets on the way in (the table of [`PLACES`](crate::sys::loss_places::PLACES)), and
+/// their values at the start.
+pub(crate) struct LossWatch {
+    reader: LossReader,
+    before: LossCounters,
+}
+
+impl LossWatch {
+    /// Starts to watch the places of this network namespace and of one of its interfaces. The kernel's drop reasons are
+    /// not counted: that takes longer than a window.
+    pub(crate) fn start(interface: &str) -> Self {
+        Self::with(LossReader::without_reasons(interface))
+    }
+
+    /// Starts to watch all places.
+    pub(crate) fn start_all() -> Self {
+        Self::with(LossReader::open("thread-self"))
+    }
+
+    fn with(mut reader: LossReader) -> Self {
+        let before = reader.read();
+        Self { reader, before }
+    }
+
+    /// Returns the packets lost since the start, by place, without those at sockets whose buffer was full, and without
+    /// the way out. `reasons` are the kernel's drop reasons meanwhile, if they were counted elsewhere.
+    pub(crate) fn places(&mut self, reasons: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+        let mut growth = self.reader.read().since(&self.before);
+        growth.reasons.extend(reasons);
+        let losses = growth.losses().into_iter();
+        let on_the_way =
+            losses.filter(|loss| !loss.place.is_full() && loss.place.layer != Layer::Out);
+        on_the_way
+            .map(|loss| (loss.place.what.clone(), loss.packets))
+            .collect()
+    }
+}
+
+/// Counters of drop reasons, running from the first trial that asks for them: starting and ending them takes longer
+/// than a window.
+#[derive(Default)]
+pub(crate) struct ReasonWatch {
+    /// Empty until they are asked for. `None`: the kernel does not report reasons; a message before the start has said so.
+    counters: OnceCell<Option<DropReasons>>,
+    before: BTreeMap<String, u64>,
+}
+
+impl ReasonWatch {
+    /// Notes the counters at the start of a trial.
+    pub(crate) fn start(&mut self) {
+        self.counters.get_or_init(|| DropReasons::open().ok());
+        self.before = self.read();
+    }
+
+    /// Returns the drops since the start of the trial, by reason; reasons without drops are left out.
+    pub(crate) fn moved(&self) -> BTreeMap<String, u64> {
+        let mut moved = self.read();
+        for (reason, packets) in &mut moved {
+            *packets -= self.before.get(reason).unwrap_or(&0);
+        }
+        moved.retain(|_, packets| *packets > 0);
+        moved
+    }
+
+    fn read(&self) -> BTreeMap<String, u64> {
+        let counters = self.counters.get().into_iter().flatten();
+        counters.flat_map(DropReasons::read).flatten().collect()
+    }
+}
+
+/// An interface, and its counters at the start of a trial across a wire.
+pub(crate) struct PathWatch {
+    reader: PathReader,
+    before: PathCounters,
+    /// Counters of lost packets at the start, by name.
+    named_before: BTreeMap<String, u64>,
+    losses: LossWatch,
+}
+
+/// Growth of an interface's counters since the start of a trial.
+#[derive(Default)]
+pub(crate) struct PathGrowth {
+    /// Growth of all counters. `None`: no interface was watched.
+    pub(crate) path: Option<PathCounters>,
+    /// Growth of the counters of lost packets that moved, by name.
+    pub(crate) nic: BTreeMap<String, u64>,
+    /// State of the radio now. `None`: the interface has none.
+    pub(crate) radio: Option<Wireless>,
+    /// Packets lost on the way in, by place: see [`LossWatch::places`].
+    pub(crate) places: BTreeMap<String, u64>,
+}
+
+impl PathWatch {
+    /// Starts to watch the interface that has this address.
+    ///
+    /// # Errors
+    /// Fails if no interface has the address, or if its counters cannot be read.
+    pub(crate) fn start(address: HostAddress) -> anyhow::Result<Self> {
+        let named = address.interface.map(|name| name.as_str().to_owned());
+        let interface = named.or_else(|| interface_addresses::interface_of(address.ip));
+        let interface =
+            interface.with_context(|| format!("no interface has {address} any more"))?;
+        let unreadable = || format!("cannot read the counters of {interface}");
+        let mut reader = PathReader::open(&interface).with_context(unreadable)?;
+        let losses = LossWatch::start(&interface);
+        Ok(Self {
+            named_before: reader.named().with_context(unreadable)?,
+            before: reader.read().with_context(unreadable)?,
+            reader,
+            losses,
+        })
+    }
+
+    /// Returns the growth of the counters since the start. `reasons`: see [`LossWatch::places`].
+    ///
+    /// # Errors
+    /// Fails if the interface is gone.
+    pub(crate) fn growth(&mut self, reasons: BTreeMap<String, u64>) -> anyhow::Result<PathGrowth> {
+        let unreadable = "cannot read the counters of the network interface any more";
+        let radio = self.reader.radio();
+        let now = self.reader.read().context(unreadable)?;
+        let named = self.reader.named().context(unreadable)?;
+        Ok(PathGrowth {
+            path: Some(now.since(&self.before)),
+            nic: named_since(&named, &self.named_before),
+            radio,
+            places: self.losses.places(reasons),
+        })
+    }
+}
