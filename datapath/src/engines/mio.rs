@@ -11,7 +11,7 @@ use mio::event::Source;
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
 
-use super::readiness_policy::{ReadinessPolicy, Variant};
+use super::selector::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{

@@ -13,14 +13,13 @@ mod lent_future;
 pub mod linux;
 mod mio;
 mod mmsg;
-mod multiplex;
 mod nix;
 mod null;
 mod probe;
 #[cfg(feature = "quinn-udp")]
 mod quinn;
 mod readiness;
-mod readiness_policy;
+mod selector;
 #[cfg(feature = "smol")]
 mod smol;
 mod socket2;
@@ -37,6 +36,8 @@ use ::std::sync::OnceLock;
 
 pub use self::carrier::{BenchThread, Carrier};
 pub use self::entry::Entry;
+use self::readiness::{Multiplex, Readiness};
+use self::selector::{Edge, Epoll, Level, MioSelector, PollSet};
 use crate::data::{Case, EngineName, EngineProperties, Group};
 use crate::engine::{Partner, Selection};
 
@@ -56,18 +57,12 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<gso::Gso>().with_controls::<gso::Gso>(),
     Entry::of::<gso::Gro>().with_controls::<gso::Gro>(),
     Entry::of::<zerocopy::ZeroCopy>().with_controls::<zerocopy::ZeroCopy>(),
-    Entry::of::<readiness::Readiness<readiness::Poll>>()
-        .with_many::<multiplex::Multiplex<linux::poll_set::PollSet>>(),
-    Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Level>>>()
-        .with_many::<multiplex::Multiplex<multiplex::EpollSelector<readiness::Level>>>(),
-    Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Edge>>>()
-        .with_many::<multiplex::Multiplex<multiplex::EpollSelector<readiness::Edge>>>(),
-    Entry::of::<mio::Mio<mio::Level>>()
-        .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Level>>>(),
-    Entry::of::<mio::Mio<mio::Exhaustive>>()
-        .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Exhaustive>>>(),
-    Entry::of::<mio::Mio<mio::Eager>>()
-        .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Eager>>>(),
+    Entry::of::<Readiness<PollSet>>().with_many::<Multiplex<PollSet>>(),
+    Entry::of::<Readiness<Epoll<Level>>>().with_many::<Multiplex<Epoll<Level>>>(),
+    Entry::of::<Readiness<Epoll<Edge>>>().with_many::<Multiplex<Epoll<Edge>>>(),
+    Entry::of::<mio::Mio<mio::Level>>().with_many::<Multiplex<MioSelector<mio::Level>>>(),
+    Entry::of::<mio::Mio<mio::Exhaustive>>().with_many::<Multiplex<MioSelector<mio::Exhaustive>>>(),
+    Entry::of::<mio::Mio<mio::Eager>>().with_many::<Multiplex<MioSelector<mio::Eager>>>(),
     Entry::of::<mio::Mio<mio::Once>>(),
     #[cfg(feature = "tokio")]
     Entry::of::<tokio::Tokio<tokio::EachOne>>().with_many::<tokio::Tokio<tokio::EachOne>>(),

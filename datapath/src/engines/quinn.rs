@@ -12,7 +12,7 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
 
-use super::readiness_policy::ReadinessPolicy;
+use super::selector::ReadinessPolicy;
 use super::tokio::adopt;
 use crate::data::{Cmsg, Group};
 use crate::engine::payload::{Check, Fill, Origin};

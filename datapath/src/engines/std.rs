@@ -61,7 +61,7 @@ impl<A: Addressing> StdIo<A> {
     }
 
     /// Returns the sockets of all endpoints.
-    pub(super) fn sockets(&self) -> impl Iterator<Item = &UdpSocket> {
+    pub(super) fn sockets(&self) -> impl ExactSizeIterator<Item = &UdpSocket> {
         (0..self.endpoints()).map(|endpoint| self.socket(endpoint))
     }
 

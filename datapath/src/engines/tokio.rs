@@ -16,7 +16,7 @@ use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-use super::readiness_policy::{ReadinessPolicy, Variant};
+use super::selector::{ReadinessPolicy, Variant};
 use crate::data::Group;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{

@@ -11,7 +11,6 @@ pub mod coalesced;
 mod fixed_buffer;
 pub mod gso;
 pub mod message;
-pub mod poll_set;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]
 pub mod uring;
 pub mod zero_copy;
