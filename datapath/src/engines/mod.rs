@@ -4,7 +4,6 @@
 //! and the plan use this list. `CONTRIBUTING.md` says which engine to start from. Engines of other crates are
 //! [added](add) by their program.
 
-pub mod carrier;
 mod entry;
 pub mod exec;
 mod gso;
@@ -15,7 +14,6 @@ mod mio;
 mod mmsg;
 mod nix;
 mod null;
-mod probe;
 #[cfg(feature = "quinn-udp")]
 mod quinn;
 mod readiness;
@@ -34,10 +32,10 @@ mod zerocopy;
 
 use ::std::sync::OnceLock;
 
-pub use self::carrier::{BenchThread, Carrier};
 pub use self::entry::Entry;
 use self::readiness::{Multiplex, Readiness};
 use self::selector::{Edge, Epoll, Level, MioSelector, PollSet};
+pub use self::stream::{BenchThread, Carrier};
 use crate::data::{Case, EngineName, EngineProperties, Group};
 use crate::engine::{Partner, Selection};
 
