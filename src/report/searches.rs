@@ -2,10 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::cases::drawable;
-use super::chart::{Drawn, Look, Scale, Track, Tracks};
-use super::number::plain;
-use super::table::table;
+use super::chart::{Drawn, Look, Scale, Track, Tracks, dot};
+use super::labels::{drawable, plain};
+use super::tables::table;
 use crate::experiment::find::axis::{AxisQuestion, Parameter};
 use crate::experiment::find::header::Question;
 use crate::experiment::find::table::answers;
@@ -76,13 +75,10 @@ fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
 
 /// Returns a track of one value with its interval.
 fn track(label: String, value: f64, interval: Option<(f64, f64)>) -> Track {
-    let look = Look::DOT;
-    let drawn = interval.map(|(low, high)| Drawn::Interval { low, high });
-    let drawn = drawn.into_iter().chain([Drawn::Mark { at: value, look }]);
     let about = interval.map(|(low, high)| format!("{} to {}", plain(low), plain(high)));
     Track {
         label,
-        drawn: drawn.collect(),
+        drawn: dot(value, interval, Look::DOT),
         values: vec![(plain(value), about.unwrap_or_default())],
         ..Track::default()
     }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::changes::{self, legend_of, what};
-use super::table::table;
+use super::tables::table;
 use crate::experiment::ab::table::{legend, notes};
 use crate::experiment::ab::{Record, Side, judge, settings};
 use crate::results::export::circumstances::once_each;

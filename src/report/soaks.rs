@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::chart::{Parts, time_line};
-use super::table::table;
+use super::tables::table;
 use crate::soak::event::{Event, Kind};
 use crate::soak::log::SoakLog;
 use crate::soak::time_text;

@@ -1,7 +1,6 @@
 //! Axes: positions of values, and ticks.
 
-use crate::report::cases::drawable;
-use crate::report::number::plain;
+use crate::report::labels::{drawable, plain};
 
 /// A linear or logarithmic axis from tick to tick. The kind of chart determines which, never its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
