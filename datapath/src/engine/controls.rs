@@ -1,4 +1,4 @@
-//! Control messages of an I/O object (`--cmsg`): the bytes that senders add to each call, and the reader that receivers
+//! Types that choose the calls of a case, and control messages of an I/O object (`--cmsg`): the bytes that senders add to each call, and the reader that receivers
 //! hand theirs to.
 //!
 //! The reader compares each message with what was sent, as a program would use it. A message that is missing, cut off
@@ -8,6 +8,7 @@ mod reader;
 
 use std::ffi::c_int;
 use std::io;
+use std::marker::PhantomData;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
@@ -152,4 +153,33 @@ impl ReadControls for NoControls {
     fn verdict(&self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Connected or unconnected sockets, with or without control messages: chosen once per case as a type, outside every
+/// loop.
+pub trait Addressing: Send + 'static {
+    /// True if the sockets are connected (`send`/`recv`), false if not (`send_to`/`recv_from`).
+    const CONNECTED: bool;
+    /// Reader of the control messages of each call.
+    type Controls: ReadControls;
+}
+
+/// Addressing of connected sockets: after `connect(2)`, calls carry no address. See [`Addressing`].
+pub enum Connected {}
+/// Addressing of unconnected sockets: each call names the destination or returns the source. See [`Addressing`].
+pub enum Unconnected {}
+/// Addressing of `A` by calls with control messages. See [`Addressing`].
+pub struct WithControls<A>(PhantomData<A>);
+
+impl Addressing for Connected {
+    const CONNECTED: bool = true;
+    type Controls = NoControls;
+}
+impl Addressing for Unconnected {
+    const CONNECTED: bool = false;
+    type Controls = NoControls;
+}
+impl<A: Addressing> Addressing for WithControls<A> {
+    const CONNECTED: bool = A::CONNECTED;
+    type Controls = ControlReader;
 }

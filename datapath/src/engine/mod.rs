@@ -8,7 +8,6 @@
 //! clock per datagram.
 
 mod about;
-mod addressing;
 mod controls;
 pub(crate) mod counters;
 mod datagram_io;
@@ -33,9 +32,9 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 pub use self::about::{About, BusyPolling, ManyEndpoints, Partner, Selection, Trains};
-pub use self::addressing::{Addressing, Connected, Unconnected, WithControls};
 pub use self::controls::{
-    Arrived, ControlMemory, ControlReader, Controls, NoControls, ReadControls,
+    Addressing, Arrived, Connected, ControlMemory, ControlReader, Controls, NoControls,
+    ReadControls, Unconnected, WithControls,
 };
 #[doc(hidden)]
 pub use self::counters::{

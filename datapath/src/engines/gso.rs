@@ -14,7 +14,7 @@ use crate::engine::{
 use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::coalesced::CoalescedReceive;
 use crate::engines::linux::gso;
-use crate::engines::linux::message::send_message;
+use crate::engines::linux::send_message;
 use crate::engines::linux::{ReceiveMany, loopback_socket};
 
 const ONE_IS_NOTHING: &str = "gains by trains of datagrams, and a request is one: use std or mmsg";

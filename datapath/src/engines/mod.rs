@@ -21,7 +21,6 @@ mod selector;
 #[cfg(feature = "smol")]
 mod smol;
 mod socket2;
-mod spin;
 mod std;
 pub mod stream;
 #[cfg(feature = "tokio")]
@@ -45,7 +44,7 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<std::Std>(),
     Entry::of::<socket2::Socket2>(),
     Entry::of::<nix::Nix>(),
-    Entry::of::<spin::Spin>().with_many::<spin::Spin>(),
+    Entry::of::<std::Spin>().with_many::<std::Spin>(),
     Entry::of::<mmsg::Mmsg>().with_controls::<mmsg::Mmsg>(),
     #[cfg(all(feature = "uring", target_pointer_width = "64"))]
     Entry::of::<uring::Uring<linux::uring::SendRing>>()

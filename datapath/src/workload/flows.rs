@@ -8,9 +8,9 @@ use std::io;
 use std::mem;
 use std::sync::Arc;
 
+use super::flood::Rotation;
 use super::program::{Incoming, Outgoing, Program};
 use super::requests::{self, Role};
-use super::rotation::Rotation;
 use super::{open, run_erased};
 use crate::data::Connection;
 use crate::engine::payload::{Check, Fill, Origin};

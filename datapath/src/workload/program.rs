@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::pace_meter::PaceMeter;
+use super::meters::{PaceMeter, RoundTripMeter};
 use super::requests::Role;
-use super::round_trips::RoundTripMeter;
 use crate::data::{Connection, Side};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{FlowCounts, IoOptions};

@@ -8,11 +8,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::client::Client;
+use super::meters::{PaceMeter, RoundTripMeter};
 use super::numbering::Numbering;
 use super::open_loop_client::{Collector, Pacer};
-use super::pace_meter::PaceMeter;
 use super::paced_flood::PacedFlood;
-use super::round_trips::RoundTripMeter;
 use super::server::Server;
 use crate::data::{Connection, Side};
 use crate::engine::payload::{Check, Fill, Origin};

@@ -6,8 +6,8 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use super::answering::Answering;
+use super::meters::TIMEOUT_NS;
 use super::received_request::{ReceivedRequest, spend};
-use super::round_trips::TIMEOUT_NS;
 use crate::data::{ServerModel, ServiceTime};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::{SequenceCheck, SequenceTracker};

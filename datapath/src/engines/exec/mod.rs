@@ -5,11 +5,9 @@
 //! times a second: the counts are read from the page when they are needed.
 
 mod child;
-mod contents;
+mod counts;
 mod page;
 mod programs;
-mod shared;
-mod task;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -22,12 +20,10 @@ use socket2::SockRef;
 
 use self::child::Child;
 pub use self::child::end_all;
-use self::contents::Contents;
-use self::page::{Page, at};
+use self::counts::{Contents, Role, Shared};
+use self::page::{Page, Published, at};
 pub(super) use self::programs::probe;
 pub use self::programs::{add, add_all, all, find};
-use self::shared::Shared;
-use self::task::{Published, Role};
 use crate::data::{Batch, Connection};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{Endpoint, IoOptions, OutsideCounts, Remark};
@@ -67,7 +63,7 @@ pub(super) fn run(
     let counts = Arc::clone(&shared) as Arc<dyn OutsideCounts>;
     thread.meter.run_outside(child.pid(), counts);
     thread.wait_at_start()?;
-    shared.page.go();
+    shared.page.set(at::GO, 1);
     let mut contents = Contents::new(&bench);
     let is_stopped = || {
         if bench.role.initiates() {
@@ -139,7 +135,7 @@ fn refuse_company(child: &mut Child) -> io::Result<()> {
 /// Ends the program. Senders and clients end by themselves, so that their counts are final. Receivers and servers have
 /// an empty queue by now: they may be blocked in a receive, which a signal ends together with the process.
 fn end(child: &mut Child, role: Role, page: &Page) -> io::Result<()> {
-    page.stop();
+    page.set(at::STOP, 1);
     if !role.initiates() {
         child.terminate();
         child.wait_for_exit(ENDS_WITHIN);
@@ -231,7 +227,6 @@ impl Bench {
         page.set(at::CONNECTED, is_connected.into());
         page.set(at::SPIN, options.spins.into());
         page.set(at::TIMEOUT_MS, (TIMEOUT_NS / 1_000_000) as usize);
-        page.set_seed(fastrand::u64(..));
         let own = SockRef::from(&self.endpoint.socket).local_addr();
         page.set(
             at::IP,

@@ -6,8 +6,8 @@ use std::net::UdpSocket;
 
 use libc::{c_int, c_void, iovec, mmsghdr};
 
+use super::FixedBuffer;
 use super::ReceiveMany;
-use super::fixed_buffer::FixedBuffer;
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount, ControlMemory, NoControls, ReadControls};
 use crate::sys::messages;

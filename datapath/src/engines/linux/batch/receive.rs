@@ -9,8 +9,8 @@ use libc::{c_void, iovec, mmsghdr};
 
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount, ControlMemory, IoOptions, NoControls, ReadControls};
+use crate::engines::linux::FixedBuffer;
 use crate::engines::linux::ReceiveMany;
-use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::sys::messages;
 use crate::sys::source_address::Source;
 

@@ -19,7 +19,7 @@ use crate::engine::payload::{Fill, NoFill};
 use crate::engine::{
     Addressing, BatchOutcome, Direction, Endpoint, IoOptions, Remark, Unconnected,
 };
-use crate::engines::linux::fixed_buffer::FixedBuffer;
+use crate::engines::linux::FixedBuffer;
 use crate::engines::linux::loopback_socket;
 use crate::engines::linux::zero_copy::{
     Completed, MOST_BUFFERS, MOST_BYTES, PAGE_BYTES, PATIENCE, stride,
