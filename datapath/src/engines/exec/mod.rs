@@ -77,26 +77,26 @@ pub(super) fn run(
         Role::Client => LOOK_AT_ROUND_TRIPS,
         _ => LOOK,
     };
-    while !is_stopped() {
+    let mut exchange = |child: &mut Child| {
         shared.publish(&thread.meter);
-        shared
-            .check()
+        let exchanged = shared.check();
+        exchanged
             .and_then(|()| contents.exchange(&shared.page, &shared.counts()))
-            .map_err(|did| child.error(did))?;
+            .map_err(|did| child.error(did))
+    };
+    while !is_stopped() {
+        exchange(&mut child)?;
         if child.wait(look) {
             return Err(child.error("ended during the trial"));
         }
     }
     refuse_company(&mut child)?;
     let ended = end(&mut child, bench.role, &shared.page);
-    shared.publish(&thread.meter);
-    let exchanged = shared
-        .check()
-        .and_then(|()| contents.exchange(&shared.page, &shared.counts()));
+    let exchanged = exchange(&mut child);
     if bench.role.initiates() {
         thread.done_sending();
     }
-    exchanged.map_err(|did| child.error(did))?;
+    exchanged?;
     ended?;
     if let Some(wrong) = bench.wrong_bytes(&shared.counts()) {
         return Err(child.error(&wrong));
@@ -218,24 +218,22 @@ impl Bench {
         let options = &self.options;
         let longest = options.payload_bytes.max(options.buffer_bytes);
         let page = Page::new(longest, self.verifies())?;
-        page.set(at::ROLE, self.role as usize);
-        page.set(at::PAYLOAD, options.payload_bytes);
-        page.set(at::BUFFER, options.buffer_bytes);
-        // `--batch` is a parameter of engines that are known to batch.
-        page.set(at::BATCH, Batch::DEFAULT.count());
-        let is_connected = self.connection == Connection::Connected;
-        page.set(at::CONNECTED, is_connected.into());
-        page.set(at::SPIN, options.spins.into());
-        page.set(at::TIMEOUT_MS, (TIMEOUT_NS / 1_000_000) as usize);
         let own = SockRef::from(&self.endpoint.socket).local_addr();
-        page.set(
-            at::IP,
-            if own.is_ok_and(|it| it.is_ipv6()) {
-                6
-            } else {
-                4
-            },
-        );
+        let is_ipv6 = own.is_ok_and(|it| it.is_ipv6());
+        let is_connected = self.connection == Connection::Connected;
+        for (at, value) in [
+            (at::ROLE, self.role as usize),
+            (at::PAYLOAD, options.payload_bytes),
+            (at::BUFFER, options.buffer_bytes),
+            // `--batch` is a parameter of engines that are known to batch.
+            (at::BATCH, Batch::DEFAULT.count()),
+            (at::CONNECTED, is_connected.into()),
+            (at::SPIN, options.spins.into()),
+            (at::TIMEOUT_MS, (TIMEOUT_NS / 1_000_000) as usize),
+            (at::IP, if is_ipv6 { 6 } else { 4 }),
+        ] {
+            page.set(at, value);
+        }
         if let Some(peer) = self.endpoint.peer {
             page.set_peer(peer);
         }
