@@ -101,7 +101,7 @@ impl Client {
 
     /// Returns the flow number of its first endpoint.
     pub fn first_flow(&self) -> u16 {
-        self.numbering.first_flow()
+        self.numbering.first_flow
     }
 
     /// Prepares the next request, and returns the index of its endpoint. `None`: the maximum number is outstanding.

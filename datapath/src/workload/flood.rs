@@ -97,8 +97,9 @@ pub(crate) async fn send_and_receive(
 /// Selects the endpoint of the next batch, and fills its datagrams.
 #[derive(Debug)]
 pub struct Rotation {
-    endpoints: usize,
-    endpoint: usize,
+    pub(super) endpoints: usize,
+    /// Index of the current endpoint.
+    pub(super) endpoint: usize,
     /// Writers of the datagrams: one per endpoint, or none.
     writers: Vec<SequenceWriter>,
 }
@@ -112,17 +113,6 @@ impl Rotation {
             endpoint: fastrand::usize(..endpoints),
             writers,
         }
-    }
-
-    /// Returns the number of endpoints.
-    pub(super) fn endpoints(&self) -> usize {
-        self.endpoints
-    }
-
-    /// Returns the index of the current endpoint.
-    #[inline]
-    pub(super) fn endpoint(&self) -> usize {
-        self.endpoint
     }
 
     /// Moves on to the next endpoint.

@@ -141,7 +141,7 @@ async fn send(
     thread: &ThreadContext,
 ) -> io::Result<()> {
     while !thread.sending_stopped() {
-        let packets = match port.transmit(rotation.endpoint(), &*rotation).await {
+        let packets = match port.transmit(rotation.endpoint, &*rotation).await {
             Ok(moved) => moved.packets,
             Err(error) => thread.refused(error, port.packets_per_failure())?,
         };

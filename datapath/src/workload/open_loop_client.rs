@@ -56,7 +56,7 @@ impl Pacer {
 
     /// Starts the schedule.
     pub(super) fn begin(&mut self) {
-        self.schedule.begin(self.numbering.first_flow());
+        self.schedule.begin(self.numbering.first_flow);
     }
 
     /// Waits until the next request is due. Returns false if the caller must first check whether to stop.

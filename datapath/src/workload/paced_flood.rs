@@ -56,7 +56,7 @@ impl PacedFlood {
     }
 
     pub(super) fn endpoint(&self) -> usize {
-        self.rotation.endpoint()
+        self.rotation.endpoint
     }
 
     /// Waits until the next batch is due. Returns false if the caller must first check whether to stop.
@@ -82,7 +82,7 @@ impl Fill for PacedFlood {
     fn sent(&mut self, packets: u64) {
         self.rotation.sent(packets);
         if packets > 0 && self.endpoint() == 0 {
-            let each = self.schedule.gap_ns() * self.rotation.endpoints() as f64;
+            let each = self.schedule.gap_ns() * self.rotation.endpoints as f64;
             self.gaps.went(each * packets as f64);
         }
         self.rotation.turn();

@@ -107,7 +107,7 @@ impl Role {
     pub fn tracker(&self) -> Option<Arc<SequenceTracker>> {
         match self {
             Self::Server(server, _) => server.tracker(),
-            _ => self.numbering()?.tracker(),
+            _ => self.numbering()?.response_tracker.clone(),
         }
     }
 

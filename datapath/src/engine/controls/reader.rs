@@ -63,7 +63,7 @@ impl ReadControls for ControlReader {
         if flags & libc::MSG_CTRUNC == 0 {
             self.compare(&arrived);
         } else {
-            self.cut_off();
+            self.note("cut off (MSG_CTRUNC)".to_owned());
         }
         segment_bytes
     }
@@ -81,11 +81,6 @@ impl ReadControls for ControlReader {
         if !is_right {
             self.is_wrong(arrived);
         }
-    }
-
-    #[cold]
-    fn cut_off(&mut self) {
-        self.note("cut off (MSG_CTRUNC)".to_owned());
     }
 
     fn verdict(&self) -> io::Result<()> {
@@ -109,6 +104,7 @@ impl ControlReader {
         ));
     }
 
+    #[cold]
     fn note(&mut self, fault: String) {
         self.wrong += 1;
         self.first.get_or_insert(fault);
