@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use super::chart::{Look, Scale, Track, Tracks, dot, key};
-use super::labels::grouped;
 use super::summary;
 use super::tables::table;
 use crate::results::export::circumstances::once_each;
@@ -108,7 +107,7 @@ pub(super) fn cases(judgement: &Judgement, sides: [&'static str; 2]) -> Markup {
             p { "No case is " (kinds) "." }
         } @else {
             (table(&caption, &columns.table(&news[..news.len() - more])))
-            @if more > 0 { p { "And " (counted(grouped(more as i128), "more case")) "." } }
+            @if more > 0 { p { "And " (counted(more, "more case")) "." } }
         }
     }
 }

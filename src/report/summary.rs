@@ -5,7 +5,6 @@ use std::path::Path;
 
 use maud::{Markup, html};
 
-use super::labels::grouped;
 use super::tables::table;
 use crate::results::export::circumstances::circumstances;
 use crate::results::files::Results;
@@ -114,7 +113,7 @@ pub(super) fn name(file: &Results, files: &[Results]) -> String {
 
 /// Returns the paragraph on a file.
 pub(super) fn about(file: &Results, files: &[Results]) -> Markup {
-    let cases = counted(grouped(file.rows.len() as i128), "case");
+    let cases = counted(file.rows.len(), "case");
     html! {
         p { (name(file, files)) ": " (cases) ". " (begun(&file.run, &circumstances(&file.rows, true))) }
         (command(&file.run))

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 
 use super::{Drawn, Scale, Track, Tracks};
-use crate::report::labels::{grouped, plain};
+use crate::report::labels::plain;
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 180.0;
@@ -25,7 +25,7 @@ pub(in crate::report) fn time_line(caption: &str, seconds: f64, lanes: &[(&str, 
                 high: to / unit,
             })
             .collect(),
-        values: vec![(grouped(parts.len() as i128), String::new())],
+        values: vec![(parts.len().to_string(), String::new())],
         ..Track::default()
     };
     let caption = format!("{caption}, in {name} since the start");
