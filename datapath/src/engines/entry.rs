@@ -9,8 +9,7 @@ use super::exec;
 use super::stream::{BenchThread, Carrier};
 use crate::data::{Case, Connection, EngineName, EngineProperties, Transport};
 use crate::engine::{
-    About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, QueueProbe, Remark, UdpProbe,
-    panic_message,
+    About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, QueueProbe, Remark, panic_message,
 };
 #[cfg(test)]
 use crate::testing;
@@ -72,15 +71,10 @@ impl Entry {
     pub(super) fn of_program(about: &'static About, path: &'static Path) -> Self {
         Self {
             about,
-            try_out: || Ok(()),
-            pool: |_| Err(io::ErrorKind::Unsupported.into()),
-            queue_probe: |socket| Ok(Box::new(UdpProbe::new(socket)?)),
             thread: exec::run,
-            many_endpoints: (ManyEndpoints::No, refuse),
-            thread_with_controls: None,
             executable: Some(path),
-            #[cfg(test)]
-            keeps_contract: [|| {}, || {}, || {}],
+            // Its sockets are those of the reference.
+            ..Self::of::<super::std::Std>()
         }
     }
 

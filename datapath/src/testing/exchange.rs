@@ -1,6 +1,7 @@
 //! Compares what a call sent with what the peer received, and what a call received with what the peer sent.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Point;
@@ -145,8 +146,8 @@ fn is_what_was_filled(
     fill: &Recorded,
     has_own_payloads: bool,
 ) -> Outcome {
-    let batches = fill.batches.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(filled) = &batches.last else {
+    let last = fill.last.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(filled) = &*last else {
         let found = "transmit did not call Fill::fill before it sent";
         return broken(Point::Fill, found);
     };
@@ -172,15 +173,9 @@ fn is_what_was_filled(
 /// A [`Fill`] that gives each datagram a number, and keeps a copy of the last batch.
 pub(super) struct Recorded {
     destination: Option<SocketAddr>,
-    batches: Mutex<Batches>,
-}
-
-#[derive(Default)]
-struct Batches {
-    /// Number of the last datagram.
-    number: u8,
+    number: AtomicU8,
     /// Datagrams of the last batch.
-    last: Option<Vec<Vec<u8>>>,
+    last: Mutex<Option<Vec<Vec<u8>>>>,
 }
 
 impl Recorded {
@@ -188,19 +183,19 @@ impl Recorded {
     pub(super) fn to(destination: Option<SocketAddr>) -> Self {
         Self {
             destination,
-            batches: Mutex::default(),
+            number: AtomicU8::default(),
+            last: Mutex::default(),
         }
     }
 }
 
 impl Fill for Recorded {
     fn fill(&self, memory: &mut [u8]) {
-        let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
         for datagram in memory.chunks_mut(BYTES) {
-            batches.number = batches.number.wrapping_add(1);
-            datagram.fill(batches.number);
+            datagram.fill(self.number.fetch_add(1, Ordering::Relaxed));
         }
-        batches.last = Some(memory.chunks(BYTES).map(<[u8]>::to_vec).collect());
+        let batch = memory.chunks(BYTES).map(<[u8]>::to_vec).collect();
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch);
     }
 
     fn sent(&mut self, _packets: u64) {}
