@@ -173,9 +173,9 @@ fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
     let grade = [base, file].map(|file| Quality::of(&file.rows).grade);
     let grade = grade[0].max(grade[1]);
     let class = if is_worse {
-        "worse"
+        "worse".to_owned()
     } else {
-        summary::class(grade)
+        grade.to_string()
     };
     let judged = comparisons.iter().filter(|it| it.obstacle().is_none());
     let judged: Vec<&Judgement> = judged.map(|it| &it.judgement).collect();

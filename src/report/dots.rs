@@ -52,50 +52,49 @@ impl Metric {
         let panels = panels(rows);
         let has_ratios = rows.iter().any(|row| (self.ratio)(row)[0].is_some());
         html! {
-            @if panels.is_empty() { p { "No case was measured." } } @else { (legend(&panels)) }
+            @if panels.is_empty() { p { "No case was measured." } } @else { (legend(panels.values().flat_map(BTreeMap::values).flatten())) }
             p .legend {
                 (self.about)
                 @if has_ratios {
                     " Times std: relative to std on connected sockets in the same rounds, with its interval; std is the dashed line."
                 }
             }
-            @for (sockets, facets) in &panels {
-                @if panels.len() > 1 { h4 { (sockets) } }
+            @for ((ip, connection), facets) in &panels {
+                @if panels.len() > 1 { h4 { (ip) ", " (connection) } }
                 .facets {
-                    @let scale = scale(facets.iter().flat_map(|facet| &facet.rows).map(|row| (self.value)(row)));
-                    @for facet in facets { (self.chart(facet, scale)) }
+                    @let scale = scale(facets.values().flatten().map(|row| (self.value)(row)));
+                    @for ((block, payload), rows) in facets {
+                        (self.chart(&labels::name(block, *payload), rows, scale))
+                    }
                 }
             }
         }
     }
 
-    fn chart(&self, facet: &Facet, scale: Scale) -> Markup {
-        let std = facet
-            .rows
-            .iter()
-            .find(|row| row.connection == Connection::Connected && row.label() == "std");
-        let columns = [self.unit, "times std"];
+    fn chart(&self, name: &str, rows: &[&Row], scale: Scale) -> Markup {
+        let is_std = |row: &&&Row| row.connection == Connection::Connected && row.label() == "std";
+        let std = rows.iter().find(is_std);
         let std = std.and_then(|row| (self.value)(row)[0]);
+        let columns = [self.unit, "times std"];
         let tracks = Tracks {
             reference: std.and_then(drawable),
-            ..Tracks::new(&columns, &facet.name, scale)
+            ..Tracks::new(&columns, name, scale)
         };
-        tracks.draw(&self.tracks(facet))
+        tracks.draw(&self.tracks(rows))
     }
 
     /// Returns the engines by technique, each below the technique's name, and the best first.
-    fn tracks(&self, facet: &Facet) -> Vec<Track> {
+    fn tracks(&self, all: &[&Row]) -> Vec<Track> {
         let rank = |row: &Row| {
             let value = (self.value)(row)[0].and_then(drawable);
             value.map_or(f64::NEG_INFINITY, |value| self.best * value)
         };
         let mut tracks = Vec::new();
         for technique in Technique::ALL {
-            let rows = facet.rows.iter();
-            let rows = rows.filter(|row| Technique::of(&row.case) == technique);
-            let mut rows: Vec<&Row> = rows.copied().collect();
+            let mut rows = all.to_vec();
+            rows.retain(|row| Technique::of(&row.case) == technique);
             rows.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
-            if !rows.is_empty() && facet.rows.len() > 1 {
+            if !rows.is_empty() && all.len() > 1 {
                 tracks.push(Track {
                     label: technique.name().to_owned(),
                     ..Track::default()
@@ -129,11 +128,8 @@ impl Metric {
 }
 
 /// Returns the legend of colours.
-fn legend(panels: &[(String, Vec<Facet>)]) -> Markup {
-    let facets = panels.iter().flat_map(|(_, facets)| facets);
-    let groups = facets
-        .flat_map(|facet| &facet.rows)
-        .map(|row| labels::group(row));
+fn legend<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Markup {
+    let groups = rows.map(|row| labels::group(row));
     let named = groups.map(|group| {
         let name = group.map_or("other", |group| group.name());
         (labels::colour(group), name)
@@ -186,25 +182,26 @@ fn with_reach(estimate: Interval) -> (String, String) {
     (plain(value), reach.unwrap_or_default())
 }
 
-/// Cases that differ only in their engines.
-struct Facet<'a> {
-    /// Name, from the parameters that the cases share: payload, threads, and unusual values.
-    name: String,
-    /// A row for each engine, or pair of engines, over each transport.
-    rows: Vec<&'a Row>,
-}
+/// Rows of each facet: one for each engine, or pair of engines, over each transport. Facets differ in threads and other
+/// parameters, then in payload.
+type Facets<'a> = BTreeMap<(BlockKey, Payload), Vec<&'a Row>>;
 
-/// Returns the facets of each kind of sockets, with its name.
-fn panels(rows: &[Row]) -> Vec<(String, Vec<Facet<'_>>)> {
-    let mut panels: BTreeMap<(Ip, Connection), Vec<&Row>> = BTreeMap::new();
+/// Returns the facets of each kind of sockets.
+fn panels(rows: &[Row]) -> BTreeMap<(Ip, Connection), Facets<'_>> {
+    let mut panels = BTreeMap::<_, Facets>::new();
     for row in drawn_rows(rows) {
-        let panel = panels.entry((row.ip, row.connection));
-        panel.or_default().push(row);
+        let block = BlockKey {
+            payload: Payload::MIN,
+            transport: None,
+            address: None,
+            ip: Ip::V4,
+            ..row.block()
+        };
+        let facets = panels.entry((row.ip, row.connection)).or_default();
+        let facet = facets.entry((block, row.payload_bytes));
+        facet.or_default().push(row);
     }
-    let panels = panels.into_iter();
     panels
-        .map(|((ip, connection), rows)| (format!("{ip}, {connection}"), facets(rows)))
-        .collect()
 }
 
 /// Returns the rows to draw. The rate of rows with a target rate was prescribed: they are returned only if no other row
@@ -217,25 +214,4 @@ fn drawn_rows(rows: &[Row]) -> Vec<&Row> {
     } else {
         paced
     }
-}
-
-/// Returns the facets of a panel: by threads and other parameters, then by payload.
-fn facets(rows: Vec<&Row>) -> Vec<Facet<'_>> {
-    let mut facets: BTreeMap<(BlockKey, Payload), Vec<&Row>> = BTreeMap::new();
-    for row in rows {
-        let block = BlockKey {
-            payload: Payload::MIN,
-            transport: None,
-            address: None,
-            ip: Ip::V4,
-            ..row.block()
-        };
-        let facet = facets.entry((block, row.payload_bytes));
-        facet.or_default().push(row);
-    }
-    let facets = facets.into_iter().map(|((block, payload), rows)| Facet {
-        name: labels::name(&block, payload),
-        rows,
-    });
-    facets.collect()
 }

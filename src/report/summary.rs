@@ -38,7 +38,7 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
     let rows = rows.filter(|row| Machine::of(row) == board.machine);
     let quality = Quality::of(rows);
     html! {
-        .answer .(class(quality.grade)) {
+        .answer .(quality.grade) {
             p .chips { span { (reach(board.machine.network)) } (quality_chip(quality.grade)) }
             @for (n, line) in answer.said.iter().enumerate() {
                 p .advice { @if n == 0 { b { (line) } } @else { (line) } }
@@ -63,15 +63,6 @@ pub(super) fn reach(network: Network) -> &'static str {
     }
 }
 
-/// Returns the class of a grade.
-pub(super) fn class(grade: Grade) -> &'static str {
-    match grade {
-        Grade::Good => "good",
-        Grade::Fair => "fair",
-        Grade::Poor => "poor",
-    }
-}
-
 /// Returns the grade with its sign, which distinguishes the grades without colours.
 pub(super) fn quality_chip(grade: Grade) -> Markup {
     let sign = match grade {
@@ -79,7 +70,7 @@ pub(super) fn quality_chip(grade: Grade) -> Markup {
         Grade::Fair => "◐",
         Grade::Poor => "○",
     };
-    html! { span class=(class(grade)) { span aria-hidden="true" { (sign) } " Quality: " (grade) } }
+    html! { span class=(grade) { span aria-hidden="true" { (sign) } " Quality: " (grade) } }
 }
 
 fn quality(file: &Results, files: &[Results]) -> Markup {
