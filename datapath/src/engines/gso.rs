@@ -11,9 +11,9 @@ use crate::engine::{
     About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, IoOptions, Partner, ReadControls,
     Remark, Selection, ThreadArgs, Trains,
 };
-use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::coalesced::CoalescedReceive;
 use crate::engines::linux::gso;
+use crate::engines::linux::receive_batch::ReceiveBatch;
 use crate::engines::linux::send_message;
 use crate::engines::linux::{ReceiveMany, loopback_socket};
 

@@ -11,7 +11,8 @@ use crate::engine::{
     ThreadArgs,
 };
 use crate::engines::linux::ReceiveMany;
-use crate::engines::linux::batch::{ReceiveBatch, SendBatch, is_full};
+use crate::engines::linux::receive_batch::ReceiveBatch;
+use crate::engines::linux::send_batch::{SendBatch, is_full};
 
 pub(super) struct Mmsg(Arc<Meter>);
 

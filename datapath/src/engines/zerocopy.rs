@@ -12,8 +12,8 @@ use crate::engine::{
     About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, NoControls, Partner,
     ReadControls, Remark, ThreadArgs, Trains,
 };
-use crate::engines::linux::batch::ReceiveBatch;
 use crate::engines::linux::gso;
+use crate::engines::linux::receive_batch::ReceiveBatch;
 use crate::engines::linux::zero_copy::ZeroCopyRing;
 use crate::engines::linux::{ReceiveMany, loopback_socket};
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::flood::Rotation;
 use super::program::{Incoming, Outgoing, Program};
 use super::requests::{self, Role};
-use super::{open, run_erased};
+use super::{open, run_erased, take_role};
 use crate::data::Connection;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::SequenceTracker;
@@ -85,13 +85,7 @@ fn over_one_port<E: Engine, P: DatagramIo>(
                 run_erased(engine, receive(port, &mut check, thread))
             })
         }
-        Program::Roles(options, mut roles) => {
-            let role = roles.first_mut().ok_or(io::ErrorKind::InvalidInput)?;
-            role.begin(engine, options.payload_bytes, thread)?;
-            run(options, &mut |port| {
-                run_erased(engine, requests::drive(port, role, thread))
-            })
-        }
+        Program::Roles(options, roles) => take_role(engine, options, roles, thread, open),
         Program::Turns(..) => Err(io::ErrorKind::Unsupported.into()),
     }
 }

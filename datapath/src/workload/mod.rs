@@ -144,7 +144,10 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
             receiver.check_controls()?;
             Ok(sender.remark())
         }
-        Program::Roles(options, roles) => take_role::<E, A>(&engine, options, roles, thread),
+        Program::Roles(options, roles) => {
+            let open = |options| open::<E, A>(&engine, options);
+            take_role(&engine, options, roles, thread, open)
+        }
     }
 }
 
@@ -163,15 +166,16 @@ fn only<T>(mut of_links: Vec<T>) -> Option<T> {
 /// loops in memory. A round trip, and the wait for a paced datagram, take far longer than the erased loop's overhead.
 #[cold]
 #[inline(never)]
-fn take_role<E: Engine, A: Addressing>(
+fn take_role<E: Engine, P: DatagramIo>(
     engine: &E,
     options: IoOptions,
     roles: Vec<Role>,
     thread: &ThreadContext,
+    open: impl FnOnce(IoOptions) -> io::Result<P>,
 ) -> io::Result<Remark> {
     let mut role = only(roles).ok_or(io::ErrorKind::InvalidInput)?;
     role.begin(engine, options.payload_bytes, thread)?;
-    let mut port = open::<E, A>(engine, options)?;
+    let mut port = open(options)?;
     thread.wait_at_start()?;
     run_erased(engine, requests::drive(&mut port, &mut role, thread))?;
     Ok(port.remark())

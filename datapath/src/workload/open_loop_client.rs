@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::due::DueTimes;
+use super::due::{DueTimes, whole};
 use super::meters::{RoundTripMeter, TIMEOUT_NS, WakeupSampler};
 use super::numbering::Numbering;
 use crate::engine::payload::{Check, Fill, Origin};
@@ -166,12 +166,7 @@ impl InFlight {
     /// `at_once`: requests that are due at the same time. Above four million requests per second, the slots do not
     /// suffice, and requests time out earlier.
     pub fn every(gap_ns: f64, at_once: u64) -> Self {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "saturates"
-        )]
-        let wanted = (2.0 * TIMEOUT_NS as f64 / gap_ns) as u64 + 2 * at_once;
+        let wanted = whole(2.0 * TIMEOUT_NS as f64 / gap_ns) + 2 * at_once;
         let count = wanted.clamp(*Self::PLACES.start(), *Self::PLACES.end());
         let empty = |_| Request {
             number: AtomicU64::new(Self::NOBODY),

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::due::DueTimes;
+use super::due::{DueTimes, whole};
 use super::flood::Rotation;
 use super::meters::PaceMeter;
 use crate::engine::payload::Fill;
@@ -189,12 +189,7 @@ impl GapWatch {
         }
         // Random, so that no rhythm of the sender distorts the sample.
         let most = 2.0 * (bursts_per_pair - 2.0);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "saturates"
-        )]
-        Stage::Skips((fastrand::f64() * (most + 1.0)) as u64)
+        Stage::Skips(whole(fastrand::f64() * (most + 1.0)))
     }
 }
 

@@ -12,9 +12,10 @@ use socket2::{MsgHdr, SockAddr, SockRef};
 use crate::engine::BatchCount;
 use crate::engine::payload::Check;
 
-pub mod batch;
 pub mod coalesced;
 pub mod gso;
+pub mod receive_batch;
+pub mod send_batch;
 #[cfg(all(feature = "uring", target_pointer_width = "64"))]
 pub mod uring;
 pub mod zero_copy;

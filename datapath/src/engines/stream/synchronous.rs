@@ -12,7 +12,7 @@ use mio::net;
 
 use super::{ByteIo, TransportIo};
 use crate::engine::{About, Addressing, Engine, IoOptions, ThreadArgs};
-use crate::engines::mio::{Exhaustive, Mio, Reactor, Ready};
+use crate::engines::mio::{Exhaustive, Mio, READABLE, Reactor, WRITABLE};
 use crate::engines::std::Std;
 
 /// A socket of mio's.
@@ -46,12 +46,12 @@ macro_rules! wire {
         impl ByteIo for Reactor<net::$type> {
             #[inline]
             async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-                self.operate::<Exhaustive>(Ready::WRITABLE, |socket| (&*socket).$write(bytes))
+                self.operate::<Exhaustive>(WRITABLE, |socket| (&*socket).$write(bytes))
             }
 
             #[inline]
             async fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-                self.operate::<Exhaustive>(Ready::READABLE, |socket| (&*socket).$read(room))
+                self.operate::<Exhaustive>(READABLE, |socket| (&*socket).$read(room))
             }
         }
     };
