@@ -49,6 +49,16 @@ pub use self::wakeups::{Waits, Wakeups};
 pub use crate::data::{Group, Transport};
 pub use crate::sys::wakeup::block as block_wakeups;
 
+/// All that most engines need of the contract: `use udpbench::engine::prelude::*`.
+pub mod prelude {
+    pub use super::payload::{Check, Fill, Origin};
+    pub use super::{
+        About, Addressing, BatchCount, BusyPolling, Connected, DatagramIo, Direction, Endpoint,
+        Engine, Group, IoOptions, ManyEndpoints, Meter, Partner, PerEndpoint, ReadControls, Remark,
+        Selection, ThreadArgs, Trains, Unconnected, Waits, Wakeups,
+    };
+}
+
 /// Datagrams and bytes that one call of an engine sent or received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchCount {

@@ -5,12 +5,8 @@ use std::io;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
-use crate::data::{Cmsg, Group};
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, IoOptions, Partner, ReadControls,
-    Remark, Selection, ThreadArgs, Trains,
-};
+use crate::data::Cmsg;
+use crate::engine::prelude::*;
 use crate::engines::linux::coalesced::CoalescedReceive;
 use crate::engines::linux::gso;
 use crate::engines::linux::receive_batch::ReceiveBatch;

@@ -12,12 +12,7 @@ use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
 
 use super::selector::{ReadinessPolicy, Variant};
-use crate::data::Group;
-use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Direction, Engine, IoOptions,
-    Selection, ThreadArgs,
-};
+use crate::engine::prelude::*;
 use crate::sys::busy_poll;
 
 /// One datagram per event, then re-armed: behaves like level-triggered readiness.

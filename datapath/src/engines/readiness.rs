@@ -12,12 +12,7 @@ use std::net::UdpSocket;
 
 use super::selector::{Edge, Epoll, Interest, Level, PollSet, ReadinessPolicy, Selector, Variant};
 use super::std::StdIo;
-use crate::data::Group;
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, ManyEndpoints,
-    Selection, ThreadArgs,
-};
+use crate::engine::prelude::*;
 
 const ABOUT: About = About {
     group: Group::Readiness,

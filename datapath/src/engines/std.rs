@@ -2,16 +2,10 @@
 //! same calls on non-blocking sockets, in a busy loop. Nobody sleeps, so nobody has to be woken. That saves the sender the
 //! wake-up, at the price of a whole CPU for the receiver.
 
+use crate::engine::prelude::*;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 use std::{io, mem};
-
-use crate::data::Group;
-use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, IoOptions, ManyEndpoints,
-    PerEndpoint, Selection, ThreadArgs,
-};
 
 pub(super) struct Std;
 

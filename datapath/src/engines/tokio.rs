@@ -17,12 +17,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
 use super::selector::{ReadinessPolicy, Variant};
-use crate::data::Group;
-use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Loop, ManyEndpoints,
-    Pool, PoolArgs, Selection, Spawner, ThreadArgs, Waits, Wakeups, erased,
-};
+use crate::engine::prelude::*;
+use crate::engine::{Loop, Pool, PoolArgs, Spawner, erased};
 use crate::engines::lent_future;
 
 /// Awaits each operation.

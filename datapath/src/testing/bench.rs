@@ -7,11 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Finding, Point};
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    Addressing, BatchCount, DatagramIo, Direction, Endpoint, Engine, Group, IoOptions, Meter,
-    ThreadArgs, is_to_be_made_again, panic_message,
-};
+use crate::engine::prelude::*;
+use crate::engine::{is_to_be_made_again, panic_message};
 use crate::sys::wakeup;
 
 /// Payload of each sent datagram, in bytes.

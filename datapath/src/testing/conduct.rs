@@ -8,11 +8,9 @@ use super::Point;
 use super::bench::{self, BYTES, Bench, Opened, Outcome, Stage, broken, words};
 use super::ends::{Ends, Peer};
 use super::exchange::{Recorded, Seen};
+use crate::engine::is_to_be_made_again;
 use crate::engine::payload::NoCheck;
-use crate::engine::{
-    BatchCount, DatagramIo, Direction, Endpoint, Engine, IoOptions, Unconnected,
-    is_to_be_made_again,
-};
+use crate::engine::prelude::*;
 use crate::sys::clock::thread_is_asleep;
 use crate::sys::wakeup;
 

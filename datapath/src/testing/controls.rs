@@ -12,10 +12,8 @@ use super::ends::{Ends, Peer, SILENCE, V4, V6};
 use super::exchange::{Recorded, Seen};
 use super::{Point, receives, sends};
 use crate::data::Cmsg;
-use crate::engine::{
-    Addressing, Connected, Controls, DatagramIo, Direction, Engine, IoOptions, Unconnected,
-    WithControls,
-};
+use crate::engine::prelude::*;
+use crate::engine::{Controls, WithControls};
 use crate::sys::control_messages;
 
 /// ECN bits that a call sets: ECT(0).

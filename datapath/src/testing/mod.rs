@@ -35,9 +35,7 @@ use std::time::Duration;
 use self::bench::{Bench, broken};
 use self::ends::{Ends, V4, V6};
 use crate::data::choice;
-use crate::engine::{
-    Addressing, Connected, Direction, Engine, ManyEndpoints, Partner, Unconnected,
-};
+use crate::engine::prelude::*;
 
 choice! {
     /// A point of the contract between loops and engines.

@@ -13,12 +13,9 @@ use super::program::{Incoming, Outgoing, Program};
 use super::requests::{self, Role};
 use super::{open, run_erased, take_role};
 use crate::data::Connection;
-use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::prelude::*;
 use crate::engine::verify::SequenceTracker;
-use crate::engine::{
-    Addressing, BatchCount, Connected, DatagramIo, Engine, FlowMeter, IoOptions, Loop,
-    ManyEndpoints, Remark, Unconnected,
-};
+use crate::engine::{FlowMeter, Loop};
 use crate::workload::context::ThreadContext;
 
 /// Runs one bench thread of engine `E` with several flows. [`super::run`] is the version for one flow.

@@ -52,11 +52,9 @@ pub use self::server::Server;
 pub use self::start_barrier::CALLED_OFF;
 use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
+use crate::engine::prelude::*;
 use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};
-use crate::engine::{
-    Addressing, Connected, DatagramIo, Engine, IoOptions, ReadControls, Remark, Unconnected,
-    WithControls, erased,
-};
+use crate::engine::{WithControls, erased};
 use crate::workload::context::ThreadContext;
 
 /// Runs one bench thread of engine `E`: opens its sockets, waits at the start barrier, and loops until the stop.
