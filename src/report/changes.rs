@@ -146,11 +146,6 @@ fn comparisons(base: &Results, file: &Results) -> [Comparison; 2] {
     })
 }
 
-fn title(file: &Results, base: &Results, files: &[Results]) -> String {
-    let (file, base) = (summary::name(file, files), summary::name(base, files));
-    format!("{file} against {base}")
-}
-
 fn verdict(comparison: &Comparison) -> String {
     match comparison.obstacle() {
         Some(why) => format!("not comparable, {why}"),
@@ -180,7 +175,7 @@ fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
     let judged = comparisons.iter().filter(|it| it.obstacle().is_none());
     let judged: Vec<&Judgement> = judged.map(|it| &it.judgement).collect();
     html! {
-        h3 { (title(file, base, files)) }
+        h3 { (summary::name(file, files)) " against " (summary::name(base, files)) }
         .answer .(class) {
             p .chips { span { (summary::reach(summary::network(&base.rows))) } (summary::quality_chip(grade)) }
             @for found in &comparisons {

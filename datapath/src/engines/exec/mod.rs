@@ -59,7 +59,7 @@ pub(super) fn run(
     let mut child = Child::start(path, given, thread.class())?;
     get_ready(&mut child, &shared.page)?;
     refuse_company(&mut child)?;
-    let delivered = Delivered::read(&bench);
+    let delivered = bench.delivered();
     let counts = Arc::clone(&shared) as Arc<dyn OutsideCounts>;
     thread.meter.run_outside(child.pid(), counts);
     thread.wait_at_start()?;
@@ -101,7 +101,7 @@ pub(super) fn run(
     if let Some(wrong) = bench.wrong_bytes(&shared.counts()) {
         return Err(child.error(&wrong));
     }
-    if let Some(surplus) = delivered.surplus(&bench, shared.counts().packets) {
+    if let Some(surplus) = bench.surplus(delivered, shared.counts().packets) {
         return Err(child.error(&format!(
             "counted {surplus} datagrams more than UDP delivered to all sockets of this host"
         )));
@@ -244,22 +244,18 @@ impl Bench {
     fn verifies(&self) -> bool {
         self.writer.is_some() || self.tracker.is_some()
     }
-}
 
-/// Datagrams that UDP had delivered to all sockets of this host when a receiver started. `None`: unknown, or the kernel
-/// may deliver several as one (GRO).
-struct Delivered(Option<u64>);
-
-impl Delivered {
-    fn read(bench: &Bench) -> Self {
-        let receives = matches!(bench.role, Role::Receive | Role::Server);
-        Self(receives.then(|| Protocols::read().in_datagrams()))
+    /// Returns the datagrams that UDP has delivered to all sockets of this host, if this end receives.
+    fn delivered(&self) -> Option<u64> {
+        let receives = matches!(self.role, Role::Receive | Role::Server);
+        receives.then(|| Protocols::read().in_datagrams())
     }
 
-    /// Returns how many more datagrams a receiver has counted than UDP has delivered since.
-    fn surplus(&self, bench: &Bench, counted: u64) -> Option<u64> {
-        let coalesces = getsockopt(&bench.endpoint.socket, UdpGroSegment).unwrap_or(false);
-        let before = self.0.filter(|_| !coalesces)?;
+    /// Returns how many more datagrams a receiver has counted than UDP has delivered since `before`. `None`: none, unknown,
+    /// or the kernel may deliver several as one (GRO).
+    fn surplus(&self, before: Option<u64>, counted: u64) -> Option<u64> {
+        let coalesces = getsockopt(&self.endpoint.socket, UdpGroSegment).unwrap_or(false);
+        let before = before.filter(|_| !coalesces)?;
         // 0: this kernel does not say.
         let now = Some(Protocols::read().in_datagrams()).filter(|&now| now > 0)?;
         Some(counted.saturating_sub(now.wrapping_sub(before))).filter(|&surplus| surplus > 0)
