@@ -53,7 +53,7 @@ pub use self::start_barrier::CALLED_OFF;
 use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
 use crate::engine::prelude::*;
-use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};
+use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{WithControls, erased};
 use crate::workload::context::ThreadContext;
 
@@ -114,7 +114,7 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
         }) => {
             let mut port = open::<E, A>(&engine, options)?;
             thread.wait_at_start()?;
-            match tracker.map(SequenceCheck) {
+            match tracker {
                 None => engine.run(flood::receive(&mut port, &mut NoCheck, thread))?,
                 Some(mut check) => {
                     run_erased(&engine, flood::receive(&mut port, &mut check, thread))?;
@@ -193,11 +193,10 @@ fn verify_turns<E: Engine>(
     engine: &E,
     sender: &mut impl DatagramIo,
     receiver: &mut impl DatagramIo,
-    (mut writer, tracker): (SequenceWriter, Arc<SequenceTracker>),
+    (mut writer, mut tracker): (SequenceWriter, Arc<SequenceTracker>),
     thread: &ThreadContext,
 ) -> io::Result<()> {
-    let check = &mut SequenceCheck(tracker);
-    let loops = flood::send_and_receive(sender, receiver, &mut writer, check, thread);
+    let loops = flood::send_and_receive(sender, receiver, &mut writer, &mut tracker, thread);
     run_erased(engine, loops)
 }
 

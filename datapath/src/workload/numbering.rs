@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::engine::FlowMeter;
-use crate::engine::payload::{Check, Origin};
-use crate::engine::verify::{self, SequenceCheck, SequenceTracker};
+use crate::engine::payload::Origin;
+use crate::engine::verify::{self, SequenceTracker};
 use crate::sys::clock;
 
 /// Writes the numbers of a client's requests, and reads them from the responses.
@@ -60,7 +60,7 @@ impl Numbering {
     #[inline]
     pub(super) fn read(&self, datagram: &[u8], origin: Origin) -> Option<u64> {
         if let Some(tracker) = &self.response_tracker {
-            SequenceCheck(Arc::clone(tracker)).check(datagram, origin);
+            tracker.enter(datagram, origin);
         }
         let (flow, number) = verify::read_head(datagram)?;
         if flow != self.flow_of(origin.endpoint) {

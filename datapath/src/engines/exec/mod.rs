@@ -52,7 +52,7 @@ pub(super) fn run(
     connection: Connection,
     thread: &Arc<ThreadContext>,
 ) -> io::Result<Remark> {
-    let path = thread.executable().ok_or(io::ErrorKind::InvalidInput)?;
+    let path = thread.executable.ok_or(io::ErrorKind::InvalidInput)?;
     let bench = Bench::new(program, connection)?;
     let shared = Arc::new(Shared::new(bench.page()?, bench.role));
     let given = [bench.endpoint.socket.as_fd(), shared.page.file()];
