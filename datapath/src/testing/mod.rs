@@ -14,10 +14,8 @@
 //! |---|---|
 //! | `bench` | a thread with a time limit for each check, and the engine in it |
 //! | `ends` | sockets of the engine and of its peers |
-//! | `finding` | points of the contract, and what breaks them |
-//! | `sending`, `receiving` | compare a call with what the peer received or sent |
+//! | `exchange` | compares a call with what the peer received or sent |
 //! | `conduct` | waits that a datagram or a signal ends, receivers that must not wait, answers to requests |
-//! | `answering` | requests and responses |
 //! | `controls` | control messages, of engines of this package |
 
 mod bench;
