@@ -17,7 +17,11 @@ pub(super) fn found(record: &Record) -> Markup {
     html! {
         @for line in paragraphs(&answers.answer) { p { (line) } }
         @if !answers.table.is_empty() {
-            (picture(record))
+            @match &record.header().question {
+                Question::Lossless(_) => (intervals(record, ("kpps", "Without loss, with its interval"))),
+                Question::Burst(_) => (intervals(record, ("datagrams", "Longest train, with its interval"))),
+                Question::Axis(asked) => (curves(record, *asked)),
+            }
             (table("Answers", &answers.table))
         }
         @for paragraph in paragraphs(&answers.legend) { p { (paragraph) } }
@@ -40,14 +44,6 @@ pub(super) fn title(record: &Record) -> &'static str {
 
 fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty())
-}
-
-fn picture(record: &Record) -> Markup {
-    match &record.header().question {
-        Question::Lossless(_) => intervals(record, ("kpps", "Without loss, with its interval")),
-        Question::Burst(_) => intervals(record, ("datagrams", "Longest train, with its interval")),
-        Question::Axis(asked) => curves(record, *asked),
-    }
 }
 
 /// Draws the result of each case with its interval.
