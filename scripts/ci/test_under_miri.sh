@@ -18,7 +18,7 @@ esac
 # No warning where the system library keeps pointers as integers, as the kernel does.
 export MIRIFLAGS="-Zmiri-permissive-provenance ${MIRIFLAGS:-}"
 in=engines
-tests=("$in"::{linux::{fixed_buffer,batch,coalesced,uring::pool,uring::receive},lent_future})
+tests=("$in"::{linux::{tests,receive_batch,send_batch,coalesced,uring::pool,uring::receive},lent_future})
 [ $# -eq 0 ] || tests=("$@")
 
 # The first call of a toolchain builds a standard library for Miri.

@@ -25,11 +25,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let shape = args.asked.form.shape()?;
     let sides = args.sides()?;
     let [before, after] = sides;
-    let opened = |paths: &[PathBuf]| {
-        paths
-            .iter()
-            .map(|path| open(path))
-            .collect::<Result<Vec<Results>, _>>()
+    let opened = |paths: &[PathBuf]| -> Result<Vec<Results>, UsageError> {
+        paths.iter().map(|path| open(path)).collect()
     };
     let (before, after) = (opened(before)?, opened(after)?);
     let comparison = compare([&before, &after], args.asked.question());

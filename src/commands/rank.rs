@@ -32,11 +32,10 @@ pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
 fn nothing_to_rank(results: &[Results], boards: &[BoardRanking]) -> UsageError {
     let names: Vec<&str> = results.iter().map(|file| file.name.as_str()).collect();
     let remarks = boards.iter().flat_map(|board| &board.remarks);
-    let reasons: Vec<&str> = remarks.map(String::as_str).collect();
-    let reasons = match &reasons[..] {
-        [] => "no rows".to_owned(),
-        some => some.join("; "),
-    };
+    let mut reasons = remarks.map(String::as_str).collect::<Vec<_>>().join("; ");
+    if reasons.is_empty() {
+        "no rows".clone_into(&mut reasons);
+    }
     let begun = results.iter().find_map(Results::resume_command);
     let fix = begun.map_or_else(
         || "use results with measured engines".to_owned(),

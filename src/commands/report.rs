@@ -32,7 +32,7 @@ mod writing {
     use std::fs::{self, File, Permissions};
     use std::io::{self, Read, Write};
     use std::os::unix::fs::PermissionsExt;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::process::ExitCode;
 
     use anyhow::Context;
@@ -44,15 +44,14 @@ mod writing {
     use crate::experiment::suite;
     use crate::report;
     use crate::results::export::{is_stdout, to_stdout};
-    use crate::results::files::{Results, log_of};
+    use crate::results::files::log_of;
 
     pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         let is_stdout = is_stdout(&args.output);
         if !is_stdout {
             may_be_written(args)?;
         }
-        let (mut files, mut logs): (Vec<Results>, Vec<ExperimentResults>) =
-            (Vec::new(), Vec::new());
+        let (mut files, mut logs) = (Vec::new(), Vec::new());
         for file in &args.files {
             match ExperimentResults::open("FILE", &log_of(file)?)? {
                 Some(log) => logs.push(log),
@@ -75,41 +74,33 @@ mod writing {
     /// Checks that the page may be written: it may replace an earlier page, and another file only with `--overwrite`.
     fn may_be_written(args: &ReportArgs) -> Result<(), UsageError> {
         let path = &args.output;
-        let refused = |problem: &str| UsageError::flag("--output", &path.display(), problem);
         let directory = directory_of(path);
-        if !directory.is_dir() {
-            let fix = format!("no directory {}; create it first", directory.display());
-            return Err(refused(&fix));
-        }
-        let Ok(metadata) = fs::metadata(path) else {
-            return Ok(());
+        let file = fs::canonicalize(path).ok();
+        let is_this = |input: &PathBuf| fs::canonicalize(input).ok() == file;
+        let problem = match fs::metadata(path) {
+            _ if !directory.is_dir() => {
+                &format!("no directory {}; create it first", directory.display())
+            }
+            Err(_) => return Ok(()),
+            Ok(metadata) if !metadata.is_file() => {
+                "it exists and is not a file; choose another name, or - for standard output"
+            }
+            Ok(_) if args.files.iter().any(is_this) => {
+                "it is one of the input files; choose another name"
+            }
+            Ok(_) if args.overwrite || is_report(path) => return Ok(()),
+            Ok(_) => {
+                "it exists and is not a report; choose another name, or overwrite it with --overwrite"
+            }
         };
-        if !metadata.is_file() {
-            return Err(refused(
-                "it exists and is not a file; choose another name, or - for standard output",
-            ));
-        }
-        let this = fs::canonicalize(path).ok();
-        if args
-            .files
-            .iter()
-            .any(|file| fs::canonicalize(file).ok() == this)
-        {
-            return Err(refused("it is one of the input files; choose another name"));
-        }
-        if !args.overwrite && !is_report(path) {
-            return Err(refused(
-                "it exists and is not a report; choose another name, or overwrite it with --overwrite",
-            ));
-        }
-        Ok(())
+        Err(UsageError::flag("--output", &path.display(), problem))
     }
 
     fn directory_of(path: &Path) -> &Path {
-        let parent = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
-        parent.unwrap_or(Path::new("."))
+        match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        }
     }
 
     fn is_report(path: &Path) -> bool {

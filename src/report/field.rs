@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::chart::{Parts, time_line, time_series};
-use super::table::table;
+use super::tables::table;
 use crate::listen::log::ListenLog;
 use crate::listen::row::Row;
 use crate::soak::event::{Event, Kind};

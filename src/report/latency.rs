@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::cases::drawable;
 use super::chart::{Look, Track, Tracks, key};
 use super::dots;
-use super::engines;
+use super::labels::{self, drawable};
 use crate::data::{Arrivals, BlockKey, Connection, Rate, Workload};
 use crate::results::row::{Load, Row, Status};
 
@@ -98,7 +97,7 @@ fn tracks(rows: &[&Row]) -> Vec<Track> {
 }
 
 fn track(row: &Row) -> Track {
-    let colour = engines::colour(engines::group(row));
+    let colour = labels::colour(labels::group(row));
     let [at_half, at_rare] = ["●", "◇"].map(|sign| Look { colour, sign });
     let mut values = vec![
         dots::figure(row.p50_us(), row),
@@ -117,8 +116,8 @@ fn track(row: &Row) -> Track {
     Track {
         label,
         drawn: [
-            dots::dot(row.p50_us(), at_half),
-            dots::dot(row.p99_us(), at_rare),
+            dots::drawn(row.p50_us(), at_half),
+            dots::drawn(row.p99_us(), at_rare),
         ]
         .concat(),
         values,

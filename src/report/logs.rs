@@ -2,9 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::files::{begun, command};
-use super::summary::reach;
-use super::title::marked;
+use super::summary::{begun, command, marked, reach};
 use super::{field, searches, sides};
 use crate::experiment::register::ExperimentResults;
 use crate::host::facts::{Host, InterfaceKind};

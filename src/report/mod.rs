@@ -2,42 +2,31 @@
 //!
 //! | part | contents |
 //! |---|---|
-//! | `page`, `title` | the frame of the page, its sections and their order, its title |
-//! | `files` | what was measured where, when and how |
-//! | `summary` | the answer, its reach, the quality of the numbers, from [`crate::verdict::rank`] |
-//! | `comparison` | differences between files, from [`crate::verdict::compare`] |
-//! | `changes` | charts of changes with their verdicts |
-//! | `published` | published results of others, next to the sweeps of a suite |
+//! | `page` | the frame of the page, its title, its sections and their order |
+//! | `summary` | the files; the answer, its reach, the quality of the numbers, from [`crate::verdict::rank`] |
+//! | `changes` | differences between files and between A and B, with their verdicts |
 //! | `latency` | round trips by engine and load |
-//! | `dots`, `panels` | throughput and CPU time, with losses, and the rows of each chart |
-//! | `troubles` | cases that were not measured, and warnings |
+//! | `dots` | throughput and CPU time, with losses |
 //! | `logs` | the section of each log other than a sweep: `searches` for a search, `sides` for an A/B comparison, `field` for a soak and a listener |
-//! | `chart`, `table` | charts, with classes that the page's style colours, and tables |
-//! | `cases`, `engines`, `number` | names of cases, the order of engines and their colours, numbers |
+//! | `tables` | tables of the terminal; cases that were not measured, and warnings; published results of others |
+//! | `chart` | charts, with classes that the page's style colours |
+//! | `labels` | names of cases, colours of engines, numbers |
 //!
 //! Equal results make equal pages, byte for byte.
 #![cfg(feature = "report")]
 
-mod cases;
 mod changes;
 mod chart;
-mod comparison;
 mod dots;
-mod engines;
 mod field;
-mod files;
+mod labels;
 mod latency;
 mod logs;
-mod number;
 mod page;
-mod panels;
-mod published;
 mod searches;
 mod sides;
 mod summary;
-mod table;
-mod title;
-mod troubles;
+mod tables;
 
 pub use self::page::{MARK, page};
 

@@ -1,13 +1,14 @@
-//! The page: its frame, and the order of its sections.
+//! The page: its frame, its title, and the order of its sections.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::title::{title, title_of};
-use super::{comparison, dots, files, latency, published, summary, troubles};
+use super::{changes, dots, latency, summary, tables};
 use crate::VERSION;
 use crate::experiment::register::ExperimentResults;
 use crate::experiment::suite::Suite;
+use crate::results::export::circumstances::once_each;
 use crate::results::files::Results;
+use crate::results::row::Row;
 
 /// Start of each report. A file without it is not a report, and is not overwritten.
 pub const MARK: &str = "<!DOCTYPE html><!-- a report of udpbench -->";
@@ -58,7 +59,7 @@ pub fn page(sweeps: &[Results], others: &[ExperimentResults], suite: Option<&Sui
                 header {
                     h1 { (title) }
                     @if let Some(suite) = suite { p { (suite.about) " From " (suite.source) "." } }
-                    @for file in sweeps { (files::about(file, sweeps)) }
+                    @for file in sweeps { (summary::about(file, sweeps)) }
                 }
                 nav aria-label="Contents" {
                     ul { @for section in &sections { li { a href={ "#" (section.id) } { (section.heading) } } } }
@@ -83,11 +84,11 @@ fn sections(
     let mut sections = Vec::new();
     match suite {
         None => {
-            let changes = comparison::changes(sweeps);
+            let changes = changes::changes(sweeps);
             sections.extend(changes.map(|it| Section::new("comparison", "What changed", it)));
         }
         Some(suite) => {
-            let tables = published::tables(suite, sweeps);
+            let tables = tables::published(suite, sweeps);
             let heading = "Beside what was published";
             sections.extend(tables.map(|tables| Section::new("published", heading, tables)));
         }
@@ -105,7 +106,7 @@ fn sections(
                     section aria-labelledby=(id) { h3 id=(id) { (heading) } (body) }
                 }
             };
-            Section::new(format!("sweep-{n}"), files::name(file, sweeps), body)
+            Section::new(format!("sweep-{n}"), summary::name(file, sweeps), body)
         })),
     }
     let logs = others.iter().enumerate();
@@ -123,12 +124,50 @@ fn of_sweep(file: &Results, number: &str) -> Vec<Section> {
         ("latency", "Round trips", latency::charts(rows)),
         ("speed", "Throughput", Some(dots::SPEED.charts(rows))),
         ("cpu", "CPU time per datagram", Some(dots::CPU.charts(rows))),
-        ("reasons", "Skipped and failed", troubles::reasons(file)),
-        ("warnings", "Warnings", troubles::warnings(file)),
+        ("reasons", "Skipped and failed", tables::reasons(file)),
+        ("warnings", "Warnings", tables::warnings(file)),
     ];
     let sections = sections.into_iter();
     let known = sections.filter_map(|(id, heading, body)| {
         Some(Section::new(format!("{id}{number}"), heading, body?))
     });
     known.collect()
+}
+
+/// Returns the title of a page without sweeps: each distinct question and machine once.
+fn title_of(others: &[ExperimentResults]) -> String {
+    let titles = once_each(others.iter().map(|log| log.title().1));
+    let machines = once_each(others.iter().map(ExperimentResults::machine));
+    format!("{}: UDP on {}", titles.join(", "), machines.join(", "))
+}
+
+/// Returns the title of a page of sweeps: each distinct machine once.
+fn title(sweeps: &[Results]) -> String {
+    let machines = once_each(rows(sweeps).filter_map(machine));
+    let preposition = if rows(sweeps).all(|row| row.direction.is_some()) {
+        "from"
+    } else {
+        "on"
+    };
+    match machines.len() {
+        0 => "UDP, measured".to_owned(),
+        1..=3 => format!("UDP {preposition} {}", machines.join(" and ")),
+        many => format!("UDP on {many} machines"),
+    }
+}
+
+/// Returns the machine of a row. Between two hosts, both: `a laptop to Raspberry Pi 4 Model B`.
+fn machine(row: &Row) -> Option<String> {
+    let known = |names: [&String; 3]| names.into_iter().find(|name| !name.is_empty()).cloned();
+    let local = known([&row.model, &row.cpu_model, &row.board])?;
+    let local = summary::marked(local, &row.virtualization);
+    let remote = known([&row.remote_model, &row.remote_cpu_model, &row.remote_board]);
+    Some(match remote {
+        None => local,
+        Some(remote) => format!("{local} to {remote}"),
+    })
+}
+
+fn rows(sweeps: &[Results]) -> impl Iterator<Item = &Row> {
+    sweeps.iter().flat_map(|file| &file.rows)
 }

@@ -2,10 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::cases::drawable;
-use super::chart::{Drawn, Look, Scale, Track, Tracks};
-use super::number::plain;
-use super::table::table;
+use super::chart::{Drawn, Look, Scale, Track, Tracks, dot};
+use super::labels::{drawable, plain};
+use super::tables::table;
 use crate::experiment::find::axis::{AxisQuestion, Parameter};
 use crate::experiment::find::header::Question;
 use crate::experiment::find::table::answers;
@@ -18,7 +17,11 @@ pub(super) fn found(record: &Record) -> Markup {
     html! {
         @for line in paragraphs(&answers.answer) { p { (line) } }
         @if !answers.table.is_empty() {
-            (picture(record))
+            @match &record.header().question {
+                Question::Lossless(_) => (intervals(record, ("kpps", "Without loss, with its interval"))),
+                Question::Burst(_) => (intervals(record, ("datagrams", "Longest train, with its interval"))),
+                Question::Axis(asked) => (curves(record, *asked)),
+            }
             (table("Answers", &answers.table))
         }
         @for paragraph in paragraphs(&answers.legend) { p { (paragraph) } }
@@ -41,14 +44,6 @@ pub(super) fn title(record: &Record) -> &'static str {
 
 fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty())
-}
-
-fn picture(record: &Record) -> Markup {
-    match &record.header().question {
-        Question::Lossless(_) => intervals(record, ("kpps", "Without loss, with its interval")),
-        Question::Burst(_) => intervals(record, ("datagrams", "Longest train, with its interval")),
-        Question::Axis(asked) => curves(record, *asked),
-    }
 }
 
 /// Draws the result of each case with its interval.
@@ -76,13 +71,10 @@ fn intervals(record: &Record, (unit, caption): (&str, &str)) -> Markup {
 
 /// Returns a track of one value with its interval.
 fn track(label: String, value: f64, interval: Option<(f64, f64)>) -> Track {
-    let look = Look::DOT;
-    let drawn = interval.map(|(low, high)| Drawn::Interval { low, high });
-    let drawn = drawn.into_iter().chain([Drawn::Mark { at: value, look }]);
     let about = interval.map(|(low, high)| format!("{} to {}", plain(low), plain(high)));
     Track {
         label,
-        drawn: drawn.collect(),
+        drawn: dot(value, interval, Look::DOT),
         values: vec![(plain(value), about.unwrap_or_default())],
         ..Track::default()
     }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::changes::{self, legend_of, what};
-use super::table::table;
+use super::tables::table;
 use crate::experiment::ab::table::{legend, notes};
 use crate::experiment::ab::{Record, Side, judge, settings};
 use crate::results::export::circumstances::once_each;
@@ -17,8 +17,14 @@ pub(super) fn found(record: &Record) -> Markup {
         let threshold = Threshold::default();
         judge(record, Question { by, threshold })
     });
+    let notes = judged.each_ref().map(|it| notes(record, it)).concat();
     html! {
-        (summary(record, &judged))
+        .answer .worse[judged.iter().any(Judgement::is_worse)] {
+            p .advice { b { "B against A, " (record.rounds()) " rounds" } }
+            @for judgement in &judged {
+                p .advice { b { (what(judgement.question.by)) ": " } (counts(judgement)) "." }
+            }
+        }
         (changes::engines(&judged.each_ref()))
         @match &record.header().tunings {
             Some(tunings) => (table("Settings", &settings::table(tunings))),
@@ -29,7 +35,7 @@ pub(super) fn found(record: &Record) -> Markup {
             (changes::cases(judgement, ["A", "B"]))
             (legend_of(&legend(record.header(), judgement)))
         }
-        @for note in all_notes(record, &judged) { p .bad { (note) } }
+        @for note in once_each(notes.lines().filter(|line| !line.is_empty())) { p .bad { (note) } }
     }
 }
 
@@ -45,25 +51,4 @@ fn setups(record: &Record) -> Markup {
             setup(side).before.clone().unwrap_or_default()
         });
     table("Sides", &columns.table(Side::BOTH))
-}
-
-/// Returns the result in one sentence for speed and one for CPU time.
-fn summary(record: &Record, judged: &[Judgement]) -> Markup {
-    let is_worse = judged.iter().any(Judgement::is_worse);
-    html! {
-        .answer .worse[is_worse] {
-            p .advice { b { "B against A, " (record.rounds()) " rounds" } }
-            @for judgement in judged {
-                p .advice { b { (what(judgement.question.by)) ": " } (counts(judgement)) "." }
-            }
-        }
-    }
-}
-
-/// Returns the distinct notes on the limits of the numbers.
-fn all_notes(record: &Record, judged: &[Judgement]) -> Vec<String> {
-    let notes = judged.iter().map(|judgement| notes(record, judgement));
-    let notes = notes.collect::<String>();
-    let lines = notes.lines().filter(|line| !line.is_empty());
-    once_each(lines).into_iter().map(str::to_owned).collect()
 }

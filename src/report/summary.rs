@@ -1,12 +1,18 @@
-//! Opening section of the page: the recommendation, where it holds, and the quality of the numbers.
+//! Opening section of the page: the recommendation, where it holds, and the quality of the numbers. Before it, the files:
+//! what was measured where, when and how.
+
+use std::path::Path;
 
 use maud::{Markup, html};
 
-use super::files::name;
-use super::table::table;
+use super::tables::table;
+use crate::results::export::circumstances::circumstances;
 use crate::results::files::Results;
+use crate::results::log::Run;
 use crate::results::row::{Machine, Network, Row};
 use crate::term::fold::is_command;
+use crate::term::shell;
+use crate::text::digits::counted;
 use crate::verdict::quality::{Grade, Quality};
 use crate::verdict::rank::{self, BoardRanking, By, Gain};
 
@@ -32,7 +38,7 @@ fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
     let rows = rows.filter(|row| Machine::of(row) == board.machine);
     let quality = Quality::of(rows);
     html! {
-        .answer .(class(quality.grade)) {
+        .answer .(quality.grade) {
             p .chips { span { (reach(board.machine.network)) } (quality_chip(quality.grade)) }
             @for (n, line) in answer.said.iter().enumerate() {
                 p .advice { @if n == 0 { b { (line) } } @else { (line) } }
@@ -57,15 +63,6 @@ pub(super) fn reach(network: Network) -> &'static str {
     }
 }
 
-/// Returns the class of a grade.
-pub(super) fn class(grade: Grade) -> &'static str {
-    match grade {
-        Grade::Good => "good",
-        Grade::Fair => "fair",
-        Grade::Poor => "poor",
-    }
-}
-
 /// Returns the grade with its sign, which distinguishes the grades without colours.
 pub(super) fn quality_chip(grade: Grade) -> Markup {
     let sign = match grade {
@@ -73,7 +70,7 @@ pub(super) fn quality_chip(grade: Grade) -> Markup {
         Grade::Fair => "◐",
         Grade::Poor => "○",
     };
-    html! { span class=(class(grade)) { span aria-hidden="true" { (sign) } " Quality: " (grade) } }
+    html! { span class=(grade) { span aria-hidden="true" { (sign) } " Quality: " (grade) } }
 }
 
 fn quality(file: &Results, files: &[Results]) -> Markup {
@@ -85,4 +82,51 @@ fn quality(file: &Results, files: &[Results]) -> Markup {
 pub(super) fn network(rows: &[Row]) -> Network {
     let networks = rows.iter().map(|row| Machine::of(row).network);
     networks.max().unwrap_or(Network::Loopback)
+}
+
+/// Returns the name of a file on the page: without its directory, unless another file has the same name.
+pub(super) fn name(file: &Results, files: &[Results]) -> String {
+    let base = |file: &Results| {
+        let base = Path::new(&file.name).file_name();
+        base.map_or_else(
+            || file.name.clone(),
+            |base| base.to_string_lossy().into_owned(),
+        )
+    };
+    let name = base(file);
+    let namesakes = files.iter().filter(|other| base(other) == name).count();
+    if namesakes > 1 {
+        file.name.clone()
+    } else {
+        name
+    }
+}
+
+/// Returns the paragraph on a file.
+pub(super) fn about(file: &Results, files: &[Results]) -> Markup {
+    let cases = counted(file.rows.len(), "case");
+    html! {
+        p { (name(file, files)) ": " (cases) ". " (begun(&file.run, &circumstances(&file.rows, true))) }
+        (command(&file.run))
+    }
+}
+
+/// Returns the sentence on the start of a run.
+pub(super) fn begun(run: &Run, machine: &str) -> Markup {
+    html! { "Begun " (run.started_at) " on " (machine) ", by udpbench " (run.version) "." }
+}
+
+/// Returns the command of a run, to be pasted into a shell.
+pub(super) fn command(run: &Run) -> Markup {
+    let words = run.command_line.iter().map(|word| shell::word(word));
+    let words: Vec<_> = words.collect();
+    html! { @if !words.is_empty() { p { code { (words.join(" ")) } } } }
+}
+
+/// Marks an emulated or virtual machine, because its numbers are not those of the board.
+pub(super) fn marked(machine: String, virtualization: &str) -> String {
+    match virtualization {
+        "" => machine,
+        by => format!("{machine} (emulated or virtualised: {by})"),
+    }
 }

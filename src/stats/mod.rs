@@ -1,6 +1,6 @@
-//! Statistics over windows: estimates with 95 % intervals, coverage, median, scatter. Pure functions.
+//! Statistics over windows: estimates with 95 % intervals, coverage, median, scatter; correction of tests for their number.
+//! Pure functions.
 
-pub mod holm;
 pub mod signed_rank;
 
 use std::f64::consts::FRAC_PI_3;
@@ -109,6 +109,21 @@ pub fn error_of_estimate(deviation: f64, n: f64) -> f64 {
     FRAC_PI_3.sqrt() * deviation / n.sqrt()
 }
 
+/// Returns for each p-value whether it is significant, so that the probability of any false one is at most `rate`
+/// (Holm, Scand. J. Stat. 6 (1979) 65-70).
+pub fn significant(p_values: &[f64], rate: f64) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|&one, &other| p_values[one].total_cmp(&p_values[other]));
+    let mut significant = vec![false; p_values.len()];
+    for (rank, &place) in order.iter().enumerate() {
+        if p_values[place] > rate / (p_values.len() - rank) as f64 {
+            break;
+        }
+        significant[place] = true;
+    }
+    significant
+}
+
 /// Returns a number without its decimals; 0 for negative ones.
 #[expect(
     clippy::cast_possible_truncation,
@@ -210,5 +225,15 @@ mod tests {
             values.reverse();
             prop_assert_eq!(estimate(&values), Some(before));
         }
+    }
+
+    /// The limits for four p-values at 2 % are 0.005, 0.0067, 0.01 and 0.02, and the first failure ends the search.
+    #[test]
+    fn the_limits_are_those_of_holm() {
+        let found = significant(&[0.009, 0.9, 0.004, 0.006], 0.02);
+        assert_eq!(found, [true, false, true, true]);
+        assert!(!significant(&[0.009, 0.9, 0.004, 0.007], 0.02)[0]);
+        assert_eq!(significant(&[0.006; 4], 0.02), [false; 4]);
+        assert!(significant(&[], 0.02).is_empty());
     }
 }

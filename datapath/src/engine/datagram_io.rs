@@ -10,8 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use socket2::SockRef;
 
 use super::BatchCount;
-use super::addressing::Addressing;
-use super::controls::{Controls, ReadControls};
+use super::controls::{Addressing, Controls, ReadControls};
 use super::null_endpoint::NullEndpoint;
 use super::payload::{Check, Fill};
 use crate::data::{BusyPoll, Cmsg};

@@ -8,7 +8,6 @@
 //! clock per datagram.
 
 mod about;
-mod addressing;
 mod controls;
 pub(crate) mod counters;
 mod datagram_io;
@@ -33,9 +32,9 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 pub use self::about::{About, BusyPolling, ManyEndpoints, Partner, Selection, Trains};
-pub use self::addressing::{Addressing, Connected, Unconnected, WithControls};
 pub use self::controls::{
-    Arrived, ControlMemory, ControlReader, Controls, NoControls, ReadControls,
+    Addressing, Arrived, Connected, ControlMemory, ControlReader, Controls, NoControls,
+    ReadControls, Unconnected, WithControls,
 };
 #[doc(hidden)]
 pub use self::counters::{
@@ -49,6 +48,16 @@ pub use self::queue_probe::{QueueProbe, UdpProbe};
 pub use self::wakeups::{Waits, Wakeups};
 pub use crate::data::{Group, Transport};
 pub use crate::sys::wakeup::block as block_wakeups;
+
+/// All that most engines need of the contract: `use udpbench::engine::prelude::*`.
+pub mod prelude {
+    pub use super::payload::{Check, Fill, Origin};
+    pub use super::{
+        About, Addressing, BatchCount, BusyPolling, Connected, DatagramIo, Direction, Endpoint,
+        Engine, Group, IoOptions, ManyEndpoints, Meter, Partner, PerEndpoint, ReadControls, Remark,
+        Selection, ThreadArgs, Trains, Unconnected, Waits, Wakeups,
+    };
+}
 
 /// Datagrams and bytes that one call of an engine sent or received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

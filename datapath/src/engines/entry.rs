@@ -1,16 +1,15 @@
 //! Entries of the engine registry. An entry erases the engine's type; the code behind it stays generic.
 
-use std::fmt;
-use std::io;
 use std::net::UdpSocket;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::{fmt, io, panic};
 
-use super::carrier::{BenchThread, Carrier};
 use super::exec;
+use super::stream::{BenchThread, Carrier};
 use crate::data::{Case, Connection, EngineName, EngineProperties, Transport};
 use crate::engine::{
-    About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, QueueProbe, Remark, UdpProbe,
+    About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, QueueProbe, Remark, panic_message,
 };
 #[cfg(test)]
 use crate::testing;
@@ -24,7 +23,7 @@ pub struct Entry {
     #[doc(hidden)]
     pub about: &'static About,
     /// The engine's [`Engine::probe`], which may panic. [`Entry::probe`] catches the panic.
-    pub(super) try_out: fn() -> Result<(), String>,
+    try_out: fn() -> Result<(), String>,
     /// The engine's [`Engine::pool`].
     #[doc(hidden)]
     pub pool: fn(PoolArgs) -> io::Result<Pool>,
@@ -72,15 +71,10 @@ impl Entry {
     pub(super) fn of_program(about: &'static About, path: &'static Path) -> Self {
         Self {
             about,
-            try_out: || Ok(()),
-            pool: |_| Err(io::ErrorKind::Unsupported.into()),
-            queue_probe: |socket| Ok(Box::new(UdpProbe::new(socket)?)),
             thread: exec::run,
-            many_endpoints: (ManyEndpoints::No, refuse),
-            thread_with_controls: None,
             executable: Some(path),
-            #[cfg(test)]
-            keeps_contract: [|| {}, || {}, || {}],
+            // Its sockets are those of the reference.
+            ..Self::of::<super::std::Std>()
         }
     }
 
@@ -115,6 +109,28 @@ impl Entry {
             ],
             ..self
         }
+    }
+
+    /// Checks that the engine can run: see [`crate::engine::Engine::probe`]. A panic of its library counts as a
+    /// failure.
+    ///
+    /// # Errors
+    /// Returns the reason why the engine cannot run.
+    pub fn probe(&self) -> Result<(), String> {
+        // The panic hook belongs to the whole process. Without the lock, two threads that silence it at once would
+        // leave it silent.
+        static HOOK: Mutex<()> = Mutex::new(());
+        if let Some(path) = self.executable {
+            return exec::probe(path);
+        }
+        let silenced = HOOK.lock();
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(|_| ()));
+        let probed = panic::catch_unwind(self.try_out);
+        panic::set_hook(hook);
+        drop(silenced);
+        probed
+            .unwrap_or_else(|panic| Err(format!("its library panics: {}", panic_message(&*panic))))
     }
 
     /// Returns the function that runs a bench thread of this case. `None`: the engine does not support the case's
@@ -222,3 +238,26 @@ impl PartialEq for Entry {
 }
 
 impl Eq for Entry {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines;
+
+    #[test]
+    fn a_probe_that_panics_is_a_reason() {
+        let with = |try_out| Entry {
+            try_out,
+            ..*engines::reference()
+        };
+        let reason = "its library panics: no epoll".to_owned();
+        assert_eq!(with(|| panic!("no epoll")).probe(), Err(reason));
+        let reason = "its library panics: 24 files".to_owned();
+        assert_eq!(with(|| panic!("{} files", 24)).probe(), Err(reason));
+        assert_eq!(
+            with(|| Err("old".to_owned())).probe(),
+            Err("old".to_owned())
+        );
+        assert_eq!(with(|| Ok(())).probe(), Ok(()));
+    }
+}

@@ -5,16 +5,12 @@ use std::io;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
-use crate::data::{Cmsg, Group};
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, IoOptions, Partner, ReadControls,
-    Remark, Selection, ThreadArgs, Trains,
-};
-use crate::engines::linux::batch::ReceiveBatch;
+use crate::data::Cmsg;
+use crate::engine::prelude::*;
 use crate::engines::linux::coalesced::CoalescedReceive;
 use crate::engines::linux::gso;
-use crate::engines::linux::message::send_message;
+use crate::engines::linux::receive_batch::ReceiveBatch;
+use crate::engines::linux::send_message;
 use crate::engines::linux::{ReceiveMany, loopback_socket};
 
 const ONE_IS_NOTHING: &str = "gains by trains of datagrams, and a request is one: use std or mmsg";

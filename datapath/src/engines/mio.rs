@@ -11,13 +11,8 @@ use mio::event::Source;
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token};
 
-use super::readiness_policy::{ReadinessPolicy, Variant};
-use crate::data::Group;
-use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Direction, Engine, IoOptions,
-    Selection, ThreadArgs,
-};
+use super::selector::{ReadinessPolicy, Variant};
+use crate::engine::prelude::*;
 use crate::sys::busy_poll;
 
 /// One datagram per event, then re-armed: behaves like level-triggered readiness.
@@ -137,7 +132,7 @@ impl<A: Addressing, V: Variant> DatagramIo for MioIo<A, V> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
-        let sent = self.reactor.operate::<V>(Ready::WRITABLE, |socket| {
+        let sent = self.reactor.operate::<V>(WRITABLE, |socket| {
             if A::CONNECTED {
                 socket.send(&self.payload)
             } else {
@@ -150,7 +145,7 @@ impl<A: Addressing, V: Variant> DatagramIo for MioIo<A, V> {
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let mut source = None;
-        let received = self.reactor.operate::<V>(Ready::READABLE, |socket| {
+        let received = self.reactor.operate::<V>(READABLE, |socket| {
             if A::CONNECTED {
                 socket.recv(&mut self.buffer)
             } else {
@@ -175,14 +170,9 @@ pub(super) struct Reactor<S> {
     ready: u8,
 }
 
-/// Bits of [`Reactor::ready`].
-pub(super) enum Ready {}
-
-impl Ready {
-    pub(super) const READABLE: u8 = 1;
-    pub(super) const WRITABLE: u8 = 2;
-    const BOTH: u8 = Self::READABLE | Self::WRITABLE;
-}
+// Bits of `Reactor::ready`.
+pub(super) const READABLE: u8 = 1;
+pub(super) const WRITABLE: u8 = 2;
 
 impl<S: Source> Reactor<S> {
     /// Registers a non-blocking socket.
@@ -200,7 +190,11 @@ impl<S: Source> Reactor<S> {
             events: Events::with_capacity(1),
             interest,
             is_one_way: direction != Direction::Both,
-            ready: if V::POLICY.try_first { Ready::BOTH } else { 0 },
+            ready: if V::POLICY.try_first {
+                READABLE | WRITABLE
+            } else {
+                0
+            },
         })
     }
 
@@ -241,10 +235,10 @@ impl<S: Source> Reactor<S> {
             for event in &self.events {
                 // An error makes the socket ready: the next call returns it.
                 if event.is_readable() || event.is_error() {
-                    self.ready |= Ready::READABLE;
+                    self.ready |= READABLE;
                 }
                 if event.is_writable() || event.is_error() {
-                    self.ready |= Ready::WRITABLE;
+                    self.ready |= WRITABLE;
                 }
             }
         }

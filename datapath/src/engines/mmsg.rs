@@ -4,14 +4,11 @@ use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
 
-use crate::data::{Cmsg, Group};
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Meter, ReadControls, Selection,
-    ThreadArgs,
-};
+use crate::data::Cmsg;
+use crate::engine::prelude::*;
 use crate::engines::linux::ReceiveMany;
-use crate::engines::linux::batch::{ReceiveBatch, SendBatch, is_full};
+use crate::engines::linux::receive_batch::ReceiveBatch;
+use crate::engines::linux::send_batch::{SendBatch, is_full};
 
 pub(super) struct Mmsg(Arc<Meter>);
 

@@ -4,7 +4,6 @@
 //! and the plan use this list. `CONTRIBUTING.md` says which engine to start from. Engines of other crates are
 //! [added](add) by their program.
 
-pub mod carrier;
 mod entry;
 pub mod exec;
 mod gso;
@@ -13,18 +12,15 @@ mod lent_future;
 pub mod linux;
 mod mio;
 mod mmsg;
-mod multiplex;
 mod nix;
 mod null;
-mod probe;
 #[cfg(feature = "quinn-udp")]
 mod quinn;
 mod readiness;
-mod readiness_policy;
+mod selector;
 #[cfg(feature = "smol")]
 mod smol;
 mod socket2;
-mod spin;
 mod std;
 pub mod stream;
 #[cfg(feature = "tokio")]
@@ -35,8 +31,10 @@ mod zerocopy;
 
 use ::std::sync::OnceLock;
 
-pub use self::carrier::{BenchThread, Carrier};
 pub use self::entry::Entry;
+use self::readiness::{Multiplex, Readiness};
+use self::selector::{Edge, Epoll, Level, MioSelector, PollSet};
+pub use self::stream::{BenchThread, Carrier};
 use crate::data::{Case, EngineName, EngineProperties, Group};
 use crate::engine::{Partner, Selection};
 
@@ -46,7 +44,7 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<std::Std>(),
     Entry::of::<socket2::Socket2>(),
     Entry::of::<nix::Nix>(),
-    Entry::of::<spin::Spin>().with_many::<spin::Spin>(),
+    Entry::of::<std::Spin>().with_many::<std::Spin>(),
     Entry::of::<mmsg::Mmsg>().with_controls::<mmsg::Mmsg>(),
     #[cfg(all(feature = "uring", target_pointer_width = "64"))]
     Entry::of::<uring::Uring<linux::uring::SendRing>>()
@@ -56,18 +54,12 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<gso::Gso>().with_controls::<gso::Gso>(),
     Entry::of::<gso::Gro>().with_controls::<gso::Gro>(),
     Entry::of::<zerocopy::ZeroCopy>().with_controls::<zerocopy::ZeroCopy>(),
-    Entry::of::<readiness::Readiness<readiness::Poll>>()
-        .with_many::<multiplex::Multiplex<linux::poll_set::PollSet>>(),
-    Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Level>>>()
-        .with_many::<multiplex::Multiplex<multiplex::EpollSelector<readiness::Level>>>(),
-    Entry::of::<readiness::Readiness<readiness::Epoll<readiness::Edge>>>()
-        .with_many::<multiplex::Multiplex<multiplex::EpollSelector<readiness::Edge>>>(),
-    Entry::of::<mio::Mio<mio::Level>>()
-        .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Level>>>(),
-    Entry::of::<mio::Mio<mio::Exhaustive>>()
-        .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Exhaustive>>>(),
-    Entry::of::<mio::Mio<mio::Eager>>()
-        .with_many::<multiplex::Multiplex<multiplex::MioSelector<mio::Eager>>>(),
+    Entry::of::<Readiness<PollSet>>().with_many::<Multiplex<PollSet>>(),
+    Entry::of::<Readiness<Epoll<Level>>>().with_many::<Multiplex<Epoll<Level>>>(),
+    Entry::of::<Readiness<Epoll<Edge>>>().with_many::<Multiplex<Epoll<Edge>>>(),
+    Entry::of::<mio::Mio<mio::Level>>().with_many::<Multiplex<MioSelector<mio::Level>>>(),
+    Entry::of::<mio::Mio<mio::Exhaustive>>().with_many::<Multiplex<MioSelector<mio::Exhaustive>>>(),
+    Entry::of::<mio::Mio<mio::Eager>>().with_many::<Multiplex<MioSelector<mio::Eager>>>(),
     Entry::of::<mio::Mio<mio::Once>>(),
     #[cfg(feature = "tokio")]
     Entry::of::<tokio::Tokio<tokio::EachOne>>().with_many::<tokio::Tokio<tokio::EachOne>>(),

@@ -5,11 +5,8 @@ use std::marker::PhantomData;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::AsRawFd;
 
+use crate::engine::prelude::*;
 use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, recvfrom, send, sendto};
-
-use crate::data::Group;
-use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ThreadArgs};
 
 pub(super) struct Nix;
 

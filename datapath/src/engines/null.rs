@@ -9,13 +9,9 @@ use std::marker::PhantomData;
 use std::net::UdpSocket;
 use std::sync::Arc;
 
-use crate::data::Group;
 use crate::engine::null_endpoint::SentCounter;
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, LosslessProbe, PerEndpoint,
-    QueueProbe, ThreadArgs,
-};
+use crate::engine::prelude::*;
+use crate::engine::{LosslessProbe, QueueProbe};
 
 pub(super) struct Null;
 

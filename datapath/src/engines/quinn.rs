@@ -12,14 +12,11 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
 
-use super::readiness_policy::ReadinessPolicy;
+use super::selector::ReadinessPolicy;
 use super::tokio::adopt;
-use crate::data::{Cmsg, Group};
-use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{
-    About, Addressing, Arrived, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions,
-    ReadControls, Remark, ThreadArgs, Trains, Waits, Wakeups, erased,
-};
+use crate::data::Cmsg;
+use crate::engine::prelude::*;
+use crate::engine::{Arrived, erased};
 use crate::engines::linux::gso;
 
 pub(super) struct QuinnUdp {

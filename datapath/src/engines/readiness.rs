@@ -1,42 +1,18 @@
-//! The engines `poll`, `epoll-level` and `epoll-drain`: poll(2) and epoll(7) through nix. Between two waits they make
-//! the system calls of `std`.
+//! The engines `poll`, `epoll-level` and `epoll-drain` (poll(2) and epoll(7)) with one socket, and those and mio's with
+//! many sockets, for which one wait is enough.
+//!
+//! The engine's policy decides what a loop does around an event. Between two waits the loop makes the calls of `std`. On
+//! Linux these are also mio's calls: `mio::net::UdpSocket` only wraps them.
 
+use std::collections::VecDeque;
 use std::io;
 use std::marker::PhantomData;
+use std::mem;
 use std::net::UdpSocket;
-use std::os::fd::AsFd;
 
-use nix::poll::{PollFd, PollFlags, PollTimeout};
-use nix::sys::epoll::{self, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-
-use super::readiness_policy::{ReadinessPolicy, Variant};
+use super::selector::{Edge, Epoll, Interest, Level, PollSet, ReadinessPolicy, Selector, Variant};
 use super::std::StdIo;
-use crate::data::{BusyPoll, Group};
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Selection,
-    ThreadArgs,
-};
-use crate::sys::busy_poll;
-
-/// Event to wait for.
-#[derive(Clone, Copy)]
-pub(super) enum Interest {
-    Readable,
-    Writable,
-}
-
-/// A way to wait until one socket is ready.
-pub(super) trait Waiter: Variant + Send + Sized {
-    /// Prepares to wait for `socket`, which the caller keeps open. `None`: this direction is not used.
-    fn new(socket: Option<&UdpSocket>, interest: Interest) -> io::Result<Self>;
-    /// Has the waits busy-poll.
-    fn busy_poll(&self, _poll: BusyPoll) -> io::Result<()> {
-        Ok(())
-    }
-    /// Waits until the socket is ready.
-    fn wait(&mut self, socket: &UdpSocket) -> io::Result<()>;
-}
+use crate::engine::prelude::*;
 
 const ABOUT: About = About {
     group: Group::Readiness,
@@ -44,10 +20,7 @@ const ABOUT: About = About {
     ..About::PLAIN
 };
 
-/// Waits with poll(2): each call tells the kernel which socket to watch.
-pub(super) struct Poll(PollFlags);
-
-impl Variant for Poll {
+impl Variant for PollSet {
     const ABOUT: About = About {
         name: "poll",
         summary: "poll(2), one datagram per wait",
@@ -56,47 +29,6 @@ impl Variant for Poll {
     };
     const POLICY: ReadinessPolicy = ReadinessPolicy::ONE;
 }
-
-impl Waiter for Poll {
-    fn new(_socket: Option<&UdpSocket>, interest: Interest) -> io::Result<Self> {
-        Ok(Self(match interest {
-            Interest::Readable => PollFlags::POLLIN,
-            Interest::Writable => PollFlags::POLLOUT,
-        }))
-    }
-
-    #[inline]
-    fn wait(&mut self, socket: &UdpSocket) -> io::Result<()> {
-        let mut sockets = [PollFd::new(socket.as_fd(), self.0)];
-        nix::poll::poll(&mut sockets, PollTimeout::NONE)?;
-        Ok(())
-    }
-}
-
-/// Returns the epoll events to wait for. Events that are drained are edge-triggered.
-pub(super) fn epoll_flags(interest: Interest, policy: ReadinessPolicy) -> EpollFlags {
-    let ready = match interest {
-        Interest::Readable => EpollFlags::EPOLLIN,
-        Interest::Writable => EpollFlags::EPOLLOUT,
-    };
-    if policy.drain {
-        ready | EpollFlags::EPOLLET
-    } else {
-        ready
-    }
-}
-
-/// Waits with an epoll instance that watches one socket.
-pub(super) struct Epoll<T> {
-    instance: epoll::Epoll,
-    events: [EpollEvent; 1],
-    trigger: PhantomData<T>,
-}
-
-/// Level-triggered events, which come while there is anything to read or room to write.
-pub(super) enum Level {}
-/// Edge-triggered events, which come when there is something new. The socket is drained before the next wait.
-pub(super) enum Edge {}
 
 impl Variant for Epoll<Level> {
     const ABOUT: About = About {
@@ -118,61 +50,48 @@ impl Variant for Epoll<Edge> {
     const POLICY: ReadinessPolicy = ReadinessPolicy::DRAIN;
 }
 
-impl<T> Waiter for Epoll<T>
-where
-    Self: Variant,
-{
-    fn new(socket: Option<&UdpSocket>, interest: Interest) -> io::Result<Self> {
-        let flags = epoll_flags(interest, Self::POLICY);
-        let instance = epoll::Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        if let Some(socket) = socket {
-            instance.add(socket, EpollEvent::new(flags, 0))?;
-        }
-        Ok(Self {
-            instance,
-            events: [EpollEvent::empty()],
-            trigger: PhantomData,
-        })
+/// Opens non-blocking sockets, and selectors of writable and of readable ones. That of an unused direction has none.
+fn open<S: Selector, A: Addressing>(mut options: IoOptions) -> io::Result<(StdIo<A>, [S; 2])> {
+    let endpoints = mem::take(&mut options.endpoints);
+    for endpoint in &endpoints {
+        endpoint.set_nonblocking()?;
     }
-
-    fn busy_poll(&self, poll: BusyPoll) -> io::Result<()> {
-        busy_poll::of_epoll(&self.instance.0, poll.us)
+    let calls = StdIo::new(&options, endpoints)?;
+    let selector = |is_used, interest| {
+        let count = if is_used { calls.endpoints() } else { 0 };
+        S::new(calls.sockets().take(count), interest)
+    };
+    let writable = selector(options.direction.sends(), Interest::Writable)?;
+    let readable = selector(options.direction.receives(), Interest::Readable)?;
+    if let Some(poll) = options.busy_poll {
+        readable.busy_poll(poll)?;
     }
-
-    #[inline]
-    fn wait(&mut self, _socket: &UdpSocket) -> io::Result<()> {
-        self.instance.wait(&mut self.events, EpollTimeout::NONE)?;
-        Ok(())
-    }
+    Ok((calls, [writable, readable]))
 }
 
-/// The engine that waits with `W`.
-pub(super) struct Readiness<W>(PhantomData<W>);
+/// The engine that waits for one socket with `S`.
+pub(super) struct Readiness<S>(PhantomData<S>);
 
-impl<W: Waiter> Engine for Readiness<W> {
+impl<S: Selector> Engine for Readiness<S> {
     const ABOUT: About = About {
-        one_thread: W::POLICY.one_thread(),
-        ..W::ABOUT
+        one_thread: S::POLICY.one_thread(),
+        ..S::ABOUT
     };
-    type DatagramIo<A: Addressing> = Waiting<W, A>;
+    type DatagramIo<A: Addressing> = Waiting<S, A>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Waiting<W, A>> {
-        let endpoint = options.only_endpoint()?;
-        endpoint.set_nonblocking()?;
-        let direction = options.direction;
-        let calls = StdIo::new(&options, vec![endpoint])?;
-        let sends = direction.sends().then_some(calls.socket(0));
-        let receives = direction.receives().then_some(calls.socket(0));
-        let readable: Readied<W> = Readied::new(receives, Interest::Readable)?;
-        if let Some(poll) = options.busy_poll {
-            readable.waiter.busy_poll(poll)?;
-        }
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Waiting<S, A>> {
+        options.endpoints = vec![options.only_endpoint()?];
+        let (calls, selectors) = open(options)?;
+        let [writable, readable] = selectors.map(|selector| Readied {
+            selector,
+            ready: S::POLICY.try_first,
+        });
         Ok(Waiting {
-            writable: Readied::new(sends, Interest::Writable)?,
+            writable,
             readable,
             calls,
         })
@@ -180,55 +99,158 @@ impl<W: Waiter> Engine for Readiness<W> {
 }
 
 /// A socket that is awaited until it is ready, and then used with the calls of std.
-pub(super) struct Waiting<W, A> {
-    writable: Readied<W>,
-    readable: Readied<W>,
+pub(super) struct Waiting<S, A> {
+    writable: Readied<S>,
+    readable: Readied<S>,
     calls: StdIo<A>,
 }
 
 /// One direction of a socket, and whether it may still be ready.
-struct Readied<W> {
-    waiter: W,
+struct Readied<S> {
+    selector: S,
     ready: bool,
 }
 
-impl<W: Waiter> Readied<W> {
-    fn new(socket: Option<&UdpSocket>, interest: Interest) -> io::Result<Self> {
-        Ok(Self {
-            waiter: W::new(socket, interest)?,
-            ready: W::POLICY.try_first,
-        })
-    }
-
+impl<S: Selector> Readied<S> {
     #[inline]
-    fn wait(&mut self, socket: &UdpSocket) -> io::Result<()> {
+    fn wait(&mut self) -> io::Result<()> {
         if self.ready {
             Ok(())
         } else {
-            self.waiter.wait(socket)
+            self.selector.wait(|_| ())
         }
     }
 
     /// Updates the readiness from the outcome of an operation.
     #[inline]
     fn after(&mut self, outcome: io::Result<BatchCount>) -> io::Result<BatchCount> {
-        self.ready = W::POLICY.is_still_ready(&outcome);
+        self.ready = S::POLICY.is_still_ready(&outcome);
         outcome
     }
 }
 
-impl<W: Waiter, A: Addressing> DatagramIo for Waiting<W, A> {
+impl<S: Selector, A: Addressing> DatagramIo for Waiting<S, A> {
     #[inline]
     async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
-        self.writable.wait(self.calls.socket(0))?;
+        self.writable.wait()?;
         let outcome = self.calls.send(0, fill);
         self.writable.after(outcome)
     }
 
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-        self.readable.wait(self.calls.socket(0))?;
+        self.readable.wait()?;
         let outcome = self.calls.take(0, check);
         self.readable.after(outcome)
+    }
+}
+
+/// The engine of `S`, for many sockets.
+pub(super) struct Multiplex<S>(PhantomData<S>);
+
+impl<S: Selector> Engine for Multiplex<S> {
+    const ABOUT: About = About {
+        many_endpoints: ManyEndpoints::OneIo,
+        ..S::ABOUT
+    };
+    type DatagramIo<A: Addressing> = Multiplexed<S, A>;
+
+    fn start(_brief: &ThreadArgs) -> io::Result<Self> {
+        Ok(Self(PhantomData))
+    }
+
+    fn open<A: Addressing>(&self, options: IoOptions) -> io::Result<Multiplexed<S, A>> {
+        let (calls, selectors) = open(options)?;
+        let endpoints = calls.endpoints();
+        let [writable, readable] = selectors.map(|selector| Ready {
+            selector,
+            endpoints: vec![S::POLICY.try_first; endpoints],
+            queue: (0..endpoints).filter(|_| S::POLICY.try_first).collect(),
+        });
+        Ok(Multiplexed {
+            writable,
+            readable,
+            calls,
+        })
+    }
+}
+
+/// Sockets that are awaited until one is ready, and then used with the calls of std.
+pub(super) struct Multiplexed<S, A> {
+    writable: Ready<S>,
+    readable: Ready<S>,
+    calls: StdIo<A>,
+}
+
+/// One direction of the sockets, and the events that have not been used up.
+struct Ready<S> {
+    selector: S,
+    /// Readiness of each socket.
+    endpoints: Vec<bool>,
+    /// Indices of the ready sockets, in the order in which they became ready.
+    queue: VecDeque<usize>,
+}
+
+impl<S: Selector> Ready<S> {
+    fn wait(&mut self) -> io::Result<()> {
+        let Self {
+            selector,
+            endpoints,
+            queue,
+        } = self;
+        selector.wait(|endpoint| {
+            if !mem::replace(&mut endpoints[endpoint], true) {
+                queue.push_back(endpoint);
+            }
+        })
+    }
+
+    /// Waits until the given socket is ready.
+    fn until(&mut self, endpoint: usize) -> io::Result<()> {
+        while !self.endpoints[endpoint] {
+            self.wait()?;
+            // A sender waits for one socket and does not use the events of the others.
+            self.queue.clear();
+        }
+        Ok(())
+    }
+
+    /// Waits until a socket is ready, and returns the one that became ready first.
+    fn first(&mut self) -> io::Result<usize> {
+        loop {
+            match self.queue.front() {
+                Some(&endpoint) => return Ok(endpoint),
+                None => self.wait()?,
+            }
+        }
+    }
+
+    /// Updates the readiness from the outcome of an operation.
+    fn after(
+        &mut self,
+        endpoint: usize,
+        socket: &UdpSocket,
+        outcome: io::Result<BatchCount>,
+    ) -> io::Result<BatchCount> {
+        if !S::POLICY.is_still_ready(&outcome) {
+            self.endpoints[endpoint] = false;
+            self.queue.pop_front();
+            self.selector.rearm(socket, endpoint)?;
+        }
+        outcome
+    }
+}
+
+impl<S: Selector, A: Addressing> DatagramIo for Multiplexed<S, A> {
+    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+        self.writable.until(endpoint)?;
+        let outcome = self.calls.send(endpoint, fill);
+        (self.writable).after(endpoint, self.calls.socket(endpoint), outcome)
+    }
+
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+        let endpoint = self.readable.first()?;
+        let outcome = self.calls.take(endpoint, check);
+        (self.readable).after(endpoint, self.calls.socket(endpoint), outcome)
     }
 }

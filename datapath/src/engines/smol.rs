@@ -7,14 +7,8 @@ use std::net::{SocketAddr, UdpSocket};
 use std::pin::pin;
 use std::sync::Arc;
 
+use crate::engine::prelude::*;
 use async_io::Async;
-
-use crate::data::Group;
-use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, ManyEndpoints,
-    ThreadArgs, Waits, Wakeups,
-};
 
 pub(super) struct Smol(Arc<Wakeups>);
 

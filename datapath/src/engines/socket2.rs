@@ -6,11 +6,8 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 
+use crate::engine::prelude::*;
 use socket2::{SockAddr, Socket};
-
-use crate::data::Group;
-use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, ThreadArgs};
 
 pub(super) struct Socket2;
 

@@ -16,13 +16,9 @@ use tokio::net::UdpSocket;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-use super::readiness_policy::{ReadinessPolicy, Variant};
-use crate::data::Group;
-use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, IoOptions, Loop, ManyEndpoints,
-    Pool, PoolArgs, Selection, Spawner, ThreadArgs, Waits, Wakeups, erased,
-};
+use super::selector::{ReadinessPolicy, Variant};
+use crate::engine::prelude::*;
+use crate::engine::{Loop, Pool, PoolArgs, Spawner, erased};
 use crate::engines::lent_future;
 
 /// Awaits each operation.
@@ -204,16 +200,18 @@ impl<A: Addressing, V: Variant> DatagramIo for TokioIo<A, V> {
                 .interruptible(pin!(self.socket.readable()))
                 .await?;
         }
+        let alone = |bytes: usize| (bytes, None);
+        let from = |(bytes, source): (usize, SocketAddr)| (bytes, Some(source));
         let outcome = match (V::POLICY.drain, A::CONNECTED) {
-            (true, true) => without_source(self.socket.try_recv(&mut self.buffer)),
-            (true, false) => with_source(self.socket.try_recv_from(&mut self.buffer)),
+            (true, true) => self.socket.try_recv(&mut self.buffer).map(alone),
+            (true, false) => self.socket.try_recv_from(&mut self.buffer).map(from),
             (false, true) => {
                 let receive = pin!(self.socket.recv(&mut self.buffer));
-                without_source(self.waits.interruptible(receive).await)
+                self.waits.interruptible(receive).await.map(alone)
             }
             (false, false) => {
                 let receive = pin!(self.socket.recv_from(&mut self.buffer));
-                with_source(self.waits.interruptible(receive).await)
+                self.waits.interruptible(receive).await.map(from)
             }
         };
         // Any error counts as not ready: tokio knows whether the socket still is, and then says so at once.
@@ -222,17 +220,4 @@ impl<A: Addressing, V: Variant> DatagramIo for TokioIo<A, V> {
         check.check_received(received, &self.buffer, || Origin::of(source));
         Ok(BatchCount::one(received))
     }
-}
-
-/// Length and, on unconnected sockets, source address of a received datagram.
-type Received = io::Result<(usize, Option<SocketAddr>)>;
-
-#[inline]
-fn without_source(outcome: io::Result<usize>) -> Received {
-    outcome.map(|bytes| (bytes, None))
-}
-
-#[inline]
-fn with_source(outcome: io::Result<(usize, SocketAddr)>) -> Received {
-    outcome.map(|(bytes, source)| (bytes, Some(source)))
 }

@@ -8,12 +8,7 @@ use std::marker::PhantomData;
 use std::mem;
 use std::sync::Arc;
 
-use crate::data::Group;
-use crate::engine::payload::{Check, Fill};
-use crate::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Endpoint, Engine, IoOptions,
-    ManyEndpoints, Meter, Partner, Remark, ThreadArgs,
-};
+use crate::engine::prelude::*;
 use crate::engines::linux::uring::{Outgoing, ReceiveRing};
 
 pub(super) struct Uring<S>(Arc<Meter>, PhantomData<fn() -> S>);

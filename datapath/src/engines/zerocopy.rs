@@ -6,14 +6,12 @@
 
 use std::io;
 
-use crate::data::{Cmsg, Group};
-use crate::engine::payload::{Check, Fill, NoFill};
-use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, NoControls, Partner,
-    ReadControls, Remark, ThreadArgs, Trains,
-};
-use crate::engines::linux::batch::ReceiveBatch;
+use crate::data::Cmsg;
+use crate::engine::NoControls;
+use crate::engine::payload::NoFill;
+use crate::engine::prelude::*;
 use crate::engines::linux::gso;
+use crate::engines::linux::receive_batch::ReceiveBatch;
 use crate::engines::linux::zero_copy::ZeroCopyRing;
 use crate::engines::linux::{ReceiveMany, loopback_socket};
 

@@ -1,15 +1,14 @@
-//! The thread with a time limit in which a check runs, and the engine that it starts there.
+//! The thread with a time limit in which a check runs, and the engine that it opens there.
 
-use std::marker::PhantomData;
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Finding, Point};
-use crate::engine::{
-    Addressing, BatchCount, Direction, Endpoint, Engine, Group, IoOptions, Meter, ThreadArgs,
-    Wakeups, panic_message,
-};
+use crate::engine::prelude::*;
+use crate::engine::{is_to_be_made_again, panic_message};
 use crate::sys::wakeup;
 
 /// Payload of each sent datagram, in bytes.
@@ -22,27 +21,26 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Outcome of a check. The first finding ends it.
 pub(super) type Outcome = Result<(), Finding>;
 
-/// Runs checks of an engine and collects what they find.
-pub(super) struct Bench<E> {
-    limit: Duration,
-    findings: Vec<Finding>,
-    /// True if a call did not return. The next one would not either.
-    hangs: bool,
-    engine: PhantomData<E>,
+/// Returns a finding, which ends a check.
+pub(super) fn broken<T>(point: Point, found: impl Into<String>) -> Result<T, Finding> {
+    Err(Finding::new(point, found))
 }
 
-impl<E: Engine> Bench<E> {
+/// Runs checks and collects what they find.
+pub(super) struct Bench {
+    limit: Duration,
+    pub(super) findings: Vec<Finding>,
+    /// True if a call did not return. The next one would not either.
+    hangs: bool,
+}
+
+impl Bench {
     pub(super) fn new(limit: Duration) -> Self {
         Self {
             limit,
             findings: Vec::new(),
             hangs: false,
-            engine: PhantomData,
         }
-    }
-
-    pub(super) fn into_findings(self) -> Vec<Finding> {
-        self.findings
     }
 
     /// Runs a check in a thread of its own. A panic is a finding; so is a check that does not end.
@@ -51,8 +49,7 @@ impl<E: Engine> Bench<E> {
         when: impl Into<String>,
         check: impl FnOnce(&Stage) -> Outcome + Send + 'static,
     ) {
-        let steer = |_: &Stage, _: &JoinHandle<Outcome>| ();
-        self.check_steered(when, check, steer);
+        self.check_steered(when, check, |_| ());
     }
 
     /// Runs a check like [`Bench::check`], and meanwhile calls `steer` every millisecond.
@@ -60,7 +57,7 @@ impl<E: Engine> Bench<E> {
         &mut self,
         when: impl Into<String>,
         check: impl FnOnce(&Stage) -> Outcome + Send + 'static,
-        mut steer: impl FnMut(&Stage, &JoinHandle<Outcome>),
+        mut steer: impl FnMut(&Stage),
     ) {
         if self.hangs {
             return;
@@ -77,12 +74,12 @@ impl<E: Engine> Bench<E> {
                 self.add(stage.hangs(self.limit), when.into());
                 return;
             }
-            steer(&stage, &thread);
+            steer(&stage);
             thread::sleep(LOOK);
         }
         let outcome = thread.join().unwrap_or_else(|panic| {
             let text = format!("panicked: {}", panic_message(&*panic));
-            Err(Finding::new(Point::Panic, text))
+            broken(Point::Panic, text)
         });
         if let Err(finding) = outcome {
             self.add(finding, when.into());
@@ -107,8 +104,10 @@ pub(super) struct Stage {
     /// Time at which a check must give up calls that return without anything.
     deadline: Instant,
     now: Mutex<(Point, &'static str)>,
-    /// Counters of the bench thread.
+    /// Counters of the bench thread. Its thread ID is set once it waits.
     pub(super) meter: Arc<Meter>,
+    /// Calls that returned without a datagram.
+    pub(super) empty_calls: AtomicU32,
 }
 
 impl Stage {
@@ -118,6 +117,7 @@ impl Stage {
             deadline: Instant::now() + limit / 2,
             now: Mutex::new((Point::Opens, "start or open")),
             meter: Arc::default(),
+            empty_calls: AtomicU32::default(),
         }
     }
 
@@ -126,52 +126,82 @@ impl Stage {
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) = (point, call);
     }
 
-    /// Fails if the call in progress has returned without anything until now.
-    pub(super) fn still_has_time(&self, last: &str) -> Outcome {
-        if Instant::now() < self.deadline {
-            return Ok(());
-        }
-        let (point, call) = *self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        Err(Finding::new(
-            point,
-            format!("{call} moved nothing in many calls; the last returned {last}"),
-        ))
+    fn now(&self) -> (Point, &'static str) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn hangs(&self, limit: Duration) -> Finding {
-        let (point, call) = *self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let (point, call) = self.now();
         let text =
             format!("{call} has not returned for {limit:?}; what comes after it was not checked");
         Finding::new(point, text)
     }
+
+    /// Returns what the call in progress has moved. `None`: nothing yet, so it is to be made again. Fails if the call did,
+    /// or if many calls have moved nothing.
+    pub(super) fn moved(
+        &self,
+        outcome: io::Result<BatchCount>,
+    ) -> Result<Option<BatchCount>, Finding> {
+        let (point, call) = self.now();
+        let last = match outcome {
+            Ok(BatchCount { packets: 0, .. }) => "an empty batch".to_owned(),
+            Ok(moved) => return Ok(Some(moved)),
+            Err(error) if is_to_be_made_again(&error) => error.to_string(),
+            Err(error) => return broken(point, format!("{call} failed: {error}")),
+        };
+        self.empty_calls.fetch_add(1, Ordering::SeqCst);
+        if Instant::now() < self.deadline {
+            return Ok(None);
+        }
+        let found = format!("{call} moved nothing in many calls; the last returned {last}");
+        broken(point, found)
+    }
+
+    /// Starts the engine on this thread and opens an I/O object.
+    pub(super) fn open<E: Engine, A: Addressing>(
+        &self,
+        options: IoOptions,
+    ) -> Result<Opened<'_, E, E::DatagramIo<A>>, Finding> {
+        wakeup::install().expect("sigaction works");
+        let args = ThreadArgs {
+            wakeups: Arc::clone(&self.meter.wakeups),
+            meter: Arc::clone(&self.meter),
+            pool: None,
+        };
+        let failed = |what| {
+            move |error: io::Error| Finding::new(Point::Opens, format!("{what} failed: {error}"))
+        };
+        let engine = E::start(&args).map_err(failed("start"))?;
+        let io = engine.open::<A>(options).map_err(failed("open"))?;
+        Ok(Opened {
+            io,
+            engine,
+            stage: self,
+        })
+    }
 }
 
-/// Starts the engine on this thread, whose waits `wakeups` ends.
-pub(super) fn start_with<E: Engine>(
-    wakeups: &Arc<Wakeups>,
-    meter: &Arc<Meter>,
-) -> Result<E, Finding> {
-    wakeup::install().expect("sigaction works");
-    let args = ThreadArgs {
-        wakeups: Arc::clone(wakeups),
-        meter: Arc::clone(meter),
-        pool: None,
-    };
-    E::start(&args).map_err(|error| Finding::new(Point::Opens, format!("start failed: {error}")))
+/// An I/O object and its engine.
+pub(super) struct Opened<'a, E, I> {
+    // Dropped before its engine.
+    pub(super) io: I,
+    engine: E,
+    pub(super) stage: &'a Stage,
 }
 
-/// Starts the engine on this thread.
-pub(super) fn start<E: Engine>() -> Result<E, Finding> {
-    start_with(&Arc::default(), &Arc::default())
-}
+impl<E: Engine, I: DatagramIo> Opened<'_, E, I> {
+    /// Makes one call that sends.
+    pub(super) fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+        let io = &mut self.io;
+        (self.engine).run(async { io.transmit(endpoint, fill).await })
+    }
 
-/// Opens an I/O object.
-pub(super) fn open<E: Engine, A: Addressing>(
-    engine: &E,
-    options: IoOptions,
-) -> Result<E::DatagramIo<A>, Finding> {
-    let opened = engine.open::<A>(options);
-    opened.map_err(|error| Finding::new(Point::Opens, format!("open failed: {error}")))
+    /// Makes one call that receives.
+    pub(super) fn receive(&mut self, check: &mut impl Check) -> io::Result<BatchCount> {
+        let io = &mut self.io;
+        self.engine.run(async { io.receive(check).await })
+    }
 }
 
 /// Returns whether the datagrams of a call differ, as with `--verify`.
@@ -190,19 +220,20 @@ pub(super) fn options(endpoints: Vec<Endpoint>, direction: Direction) -> IoOptio
 
 /// Fails if a call moved more datagrams than the engine says.
 pub(super) fn is_a_batch<E: Engine>(call: &str, count: u64, has_limit: bool) -> Outcome {
-    let moves_many = matches!(E::ABOUT.group, Group::Batch | Group::Offload);
-    let found = if count > 1 && !moves_many {
-        format!(
-            "{call} moved {count} datagrams, though ABOUT.group is {}: say Group::Batch, or rows with so many at once \
-             are taken for wrong",
-            E::ABOUT.group
-        )
-    } else if has_limit && count > BATCH as u64 {
-        format!("{call} moved {count} datagrams, though IoOptions::batch is {BATCH}")
-    } else {
-        return Ok(());
-    };
-    Err(Finding::new(Point::Batch, found))
+    let group = E::ABOUT.group;
+    let moves_many = matches!(group, Group::Batch | Group::Offload);
+    if count > 1 && !moves_many {
+        let found = format!(
+            "{call} moved {count} datagrams, though ABOUT.group is {group}: say Group::Batch, or rows with so many at once \
+             are taken for wrong"
+        );
+        return broken(Point::Batch, found);
+    }
+    if has_limit && count > BATCH as u64 {
+        let found = format!("{call} moved {count} datagrams, though IoOptions::batch is {BATCH}");
+        return broken(Point::Batch, found);
+    }
+    Ok(())
 }
 
 /// Describes a count.

@@ -1,55 +1,51 @@
 //! Control messages: what a call sends with a datagram, and that a receiver tells wrong ones.
 
 use std::io::IoSliceMut;
+use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use socket2::SockRef;
 
-use super::bench::{self, BYTES, Bench, Outcome, Stage};
-use super::ends::{Ends, Family, Peer, SILENCE};
-use super::sending::{self, Recorded};
-use super::{Finding, Point, receives, receiving, sends};
+use super::bench::{self, BYTES, Bench, Outcome, Stage, broken};
+use super::ends::{Ends, Peer, SILENCE, V4, V6};
+use super::exchange::{Recorded, Seen};
+use super::{Point, receives, sends};
 use crate::data::Cmsg;
-use crate::engine::{
-    Addressing, Connected, Controls, DatagramIo, Direction, Engine, IoOptions, Unconnected,
-    WithControls,
-};
+use crate::engine::prelude::*;
+use crate::engine::{Controls, WithControls};
 use crate::sys::control_messages;
 
 /// ECN bits that a call sets: ECT(0).
 const ECT_0: u8 = 0b10;
 
 /// Checks each kind alone and all that the engine knows.
-pub(super) fn check<E: Engine>(bench: &mut Bench<E>) {
+pub(super) fn check<E: Engine>(bench: &mut Bench) {
     let known = E::ABOUT.control_messages;
     for kinds in [known, Cmsg::PKTINFO, Cmsg::ECN, Cmsg::TIMESTAMP] {
         let kinds = kinds.common(known);
         if kinds == Cmsg::NONE {
             continue;
         }
-        for family in [Family::V4, Family::V6] {
-            exchange::<E, WithControls<Connected>>(bench, family, kinds);
-            exchange::<E, WithControls<Unconnected>>(bench, family, kinds);
+        for ip in [V4, V6] {
+            exchange::<E, WithControls<Connected>>(bench, ip, kinds);
+            exchange::<E, WithControls<Unconnected>>(bench, ip, kinds);
         }
     }
 }
 
-fn exchange<E: Engine, A: Addressing>(bench: &mut Bench<E>, family: Family, kinds: Cmsg) {
-    let ends = |direction| {
-        let ends = Ends::new::<A>(family, 1)?;
-        let when = format!("{}, --cmsg {kinds}", ends.when(direction));
-        Some((ends, when))
+fn exchange<E: Engine, A: Addressing>(bench: &mut Bench, ip: IpAddr, kinds: Cmsg) {
+    let mut check = |direction, check: fn(Ends, Cmsg, &Stage) -> Outcome| {
+        if let Some(ends) = Ends::new::<A>(ip, 1) {
+            let when = format!("{}, --cmsg {kinds}", ends.when(direction));
+            bench.check(when, move |stage| check(ends, kinds, stage));
+        }
     };
     if sends::<E>() {
-        if let Some((ends, when)) = ends(Direction::Sends) {
-            bench.check(when, move |stage| sends_kinds::<E, A>(ends, kinds, stage));
-        }
+        check(Direction::Sends, sends_kinds::<E, A>);
     }
     if receives::<E>() {
-        if let Some((ends, when)) = ends(Direction::Receives) {
-            bench.check(when, move |stage| reads_kinds::<E, A>(ends, kinds, stage));
-        }
+        check(Direction::Receives, reads_kinds::<E, A>);
     }
 }
 
@@ -63,23 +59,21 @@ fn options(ends: &mut Ends, kinds: Cmsg, direction: Direction) -> IoOptions {
 
 /// Sends, and compares the traffic class and the source at the peer.
 fn sends_kinds<E: Engine, A: Addressing>(mut ends: Ends, kinds: Cmsg, stage: &Stage) -> Outcome {
-    let engine = bench::start_with::<E>(&std::sync::Arc::default(), &stage.meter)?;
-    let options = options(&mut ends, kinds, Direction::Sends);
-    let mut io = bench::open::<E, A>(&engine, options)?;
+    let mut opened = stage.open::<E, A>(options(&mut ends, kinds, Direction::Sends))?;
     let peer = &ends.peers[0];
     let requested = control_messages::request_traffic_classes(&peer.socket, peer.ours.ip());
     requested.expect("Linux tells traffic classes");
-    let moved = sending::transmit(&engine, &mut io, 0, &Recorded::to(None), stage)?;
+    let moved = opened.send(0, &Recorded::to(None))?;
     let expected = if kinds.has(Cmsg::ECN) { ECT_0 } else { 0 };
     for _ in 0..moved.packets {
         let (class, source) = taken(peer);
         if class != Some(expected) {
             let found = format!("a datagram has the traffic class {class:?} instead of {expected}");
-            return Err(Finding::new(Point::Controls, found));
+            return broken(Point::Controls, found);
         }
         if source != Some(SockaddrStorage::from(peer.ours)) {
             let found = format!("a datagram is from {source:?} instead of {}", peer.ours);
-            return Err(Finding::new(Point::Controls, found));
+            return broken(Point::Controls, found);
         }
     }
     Ok(())
@@ -109,27 +103,25 @@ fn taken(peer: &Peer) -> (Option<u8>, Option<SockaddrStorage>) {
 
 /// Receives datagrams with ECT(0), which is right, and then one without, which is not.
 fn reads_kinds<E: Engine, A: Addressing>(mut ends: Ends, kinds: Cmsg, stage: &Stage) -> Outcome {
-    let engine = bench::start_with::<E>(&std::sync::Arc::default(), &stage.meter)?;
-    let options = options(&mut ends, kinds, Direction::Receives);
-    let mut io = bench::open::<E, A>(&engine, options)?;
+    let mut opened = stage.open::<E, A>(options(&mut ends, kinds, Direction::Receives))?;
     let peer = &ends.peers[0];
     mark(peer, if kinds.has(Cmsg::ECN) { ECT_0 } else { 0 });
-    receiving::check::<E, A>(&engine, &mut io, peer, stage)?;
-    if let Err(error) = io.check_controls() {
+    opened.check_receiving::<A>(peer)?;
+    if let Err(error) = opened.io.check_controls() {
         let found = format!("control messages were right, and check_controls says: {error}");
-        return Err(Finding::new(Point::Controls, found));
+        return broken(Point::Controls, found);
     }
     mark(peer, 0b01);
     peer.send(&[1; BYTES]);
-    let mut seen = receiving::Seen::default();
+    let mut seen = Seen::default();
     while seen.0.is_empty() {
-        receiving::receive(&engine, &mut io, &mut seen, stage)?;
+        opened.take(&mut seen)?;
     }
-    if kinds.has(Cmsg::ECN) == io.check_controls().is_err() {
+    if kinds.has(Cmsg::ECN) == opened.io.check_controls().is_err() {
         Ok(())
     } else {
         let found = "check_controls did not tell that ECN was wrong, if and only if it is read";
-        Err(Finding::new(Point::Controls, found))
+        broken(Point::Controls, found)
     }
 }
 

@@ -1,30 +1,16 @@
 //! Both ends of a check: endpoints for the engine, and the sockets of their peers.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use super::bench::BYTES;
-use crate::engine::{Addressing, Direction, Endpoint};
+use crate::engine::{Addressing, Direction, Endpoint, Unconnected};
 
 /// Time after which a datagram over loopback will not come any more.
 pub(super) const SILENCE: Duration = Duration::from_secs(1);
 
-/// Family of the addresses.
-#[derive(Clone, Copy)]
-pub(super) enum Family {
-    V4,
-    V6,
-}
-
-impl Family {
-    /// Binds a socket to loopback. `None`: this machine has no such loopback.
-    pub(super) fn bind(self) -> Option<UdpSocket> {
-        match self {
-            Self::V4 => UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok(),
-            Self::V6 => UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).ok(),
-        }
-    }
-}
+pub(super) const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+pub(super) const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
 
 /// Peer of an endpoint.
 pub(super) struct Peer {
@@ -44,18 +30,15 @@ impl Peer {
         let mut taken = Vec::new();
         let mut room = [0; 2 * BYTES];
         let _ = self.socket.set_read_timeout(Some(SILENCE));
-        while (taken.len() as u64) < count {
+        loop {
+            // What is left is there already.
+            let _ = (self.socket).set_nonblocking(taken.len() as u64 >= count);
             let Ok((bytes, source)) = self.socket.recv_from(&mut room) else {
+                let _ = self.socket.set_nonblocking(false);
                 return taken;
             };
             taken.push((room[..bytes].to_vec(), source));
         }
-        let _ = self.socket.set_nonblocking(true);
-        while let Ok((bytes, source)) = self.socket.recv_from(&mut room) {
-            taken.push((room[..bytes].to_vec(), source));
-        }
-        let _ = self.socket.set_nonblocking(false);
-        taken
     }
 
     /// Sends a datagram to the endpoint.
@@ -73,39 +56,41 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Binds `count` pairs of sockets. `None`: this machine has no loopback of the family.
-    pub(super) fn new<A: Addressing>(family: Family, count: usize) -> Option<Self> {
+    /// Binds `count` pairs of sockets to a loopback address. `None`: this machine has no such address.
+    pub(super) fn new<A: Addressing>(ip: IpAddr, count: usize) -> Option<Self> {
         let connection = if A::CONNECTED {
             "connected"
         } else {
             "unconnected"
         };
-        let ip = if let Family::V6 = family {
-            ", IPv6"
-        } else {
-            ""
-        };
+        let family = if ip.is_ipv6() { ", IPv6" } else { "" };
         let many = if count > 1 { ", many endpoints" } else { "" };
         let mut ends = Self {
             endpoints: Vec::new(),
             peers: Vec::new(),
-            what: format!("{connection}{ip}{many}"),
+            what: format!("{connection}{family}{many}"),
         };
         for endpoint in 0..count {
-            let (near, far) = (family.bind()?, family.bind()?);
-            let (ours, address) = (near.local_addr().ok()?, far.local_addr().ok()?);
+            let bind = || UdpSocket::bind((ip, 0)).ok();
+            let (near, socket) = (bind()?, bind()?);
+            let (ours, address) = (near.local_addr().ok()?, socket.local_addr().ok()?);
             if A::CONNECTED {
                 near.connect(address).ok()?;
             }
             ends.endpoints.push(Endpoint::of(near, Some(address)));
             ends.peers.push(Peer {
-                socket: far,
+                socket,
                 address,
                 ours,
                 endpoint,
             });
         }
         Some(ends)
+    }
+
+    /// Binds `count` pairs of unconnected sockets.
+    pub(super) fn unconnected(count: usize) -> Self {
+        Self::new::<Unconnected>(V4, count).expect("there is a loopback")
     }
 
     /// Describes the circumstances of a check.

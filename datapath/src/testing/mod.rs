@@ -14,32 +14,99 @@
 //! |---|---|
 //! | `bench` | a thread with a time limit for each check, and the engine in it |
 //! | `ends` | sockets of the engine and of its peers |
-//! | `finding` | points of the contract, and what breaks them |
-//! | `sending`, `receiving` | compare a call with what the peer received or sent |
-//! | `waiting` | waits that a datagram or a signal ends, and receivers that must not wait |
-//! | `answering` | requests and responses |
+//! | `exchange` | compares a call with what the peer received or sent |
+//! | `conduct` | waits that a datagram or a signal ends, receivers that must not wait, answers to requests |
 //! | `controls` | control messages, of engines of this package |
 
-mod answering;
 mod bench;
+mod conduct;
 #[cfg(test)]
 mod controls;
 mod ends;
-mod finding;
-mod receiving;
-mod sending;
-mod waiting;
+mod exchange;
 
+use std::fmt;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::net::IpAddr;
 use std::time::Duration;
 
-use self::bench::Bench;
-use self::ends::{Ends, Family};
-pub use self::finding::{Finding, Point};
-use crate::engine::{
-    Addressing, Connected, Direction, Engine, ManyEndpoints, Partner, Unconnected,
-};
+use self::bench::{Bench, broken};
+use self::ends::{Ends, V4, V6};
+use crate::data::choice;
+use crate::engine::prelude::*;
+
+choice! {
+    /// A point of the contract between loops and engines.
+    #[non_exhaustive]
+    Point {
+        /// [`Engine::start`](crate::engine::Engine::start) and [`Engine::open`](crate::engine::Engine::open) succeed.
+        Opens "the engine opens",
+        /// [`Engine::open`](crate::engine::Engine::open) refuses several endpoints if the engine does not serve them.
+        Endpoints "several endpoints are served or refused",
+        /// Datagrams go out over the endpoint's socket: over its connection, or to
+        /// [`Fill::destination`](crate::engine::payload::Fill::destination), or else to the endpoint's peer.
+        Destination "datagrams go from the socket to their destination",
+        /// Before each batch, [`Fill::fill`](crate::engine::payload::Fill::fill) sees the memory that is sent.
+        Fill "Fill sees what is sent",
+        /// A datagram that is in the socket is received, also if it arrives during the wait or is one of many.
+        Arrival "what arrives is received",
+        /// [`Check`](crate::engine::payload::Check) sees each received datagram once, with its own length.
+        Check "Check sees what is received",
+        /// [`Origin`](crate::engine::payload::Origin) has the endpoint, and the source unless it is connected.
+        Source "the origin is the source",
+        /// A [`BatchCount`](crate::engine::BatchCount) has the datagrams and bytes that were moved.
+        Count "the count is what was moved",
+        /// A call moves no more than [`IoOptions::batch`](crate::engine::IoOptions::batch) datagrams, and no more than one
+        /// unless the engine's group is [`Batch`](crate::engine::Group::Batch) or
+        /// [`Offload`](crate::engine::Group::Offload).
+        Batch "a call moves at most a batch",
+        /// A datagram without payload is a datagram.
+        EmptyDatagram "a datagram may be empty",
+        /// Calls carry the control messages of [`IoOptions::controls`](crate::engine::IoOptions::controls), and a wrong one
+        /// is told.
+        Controls "control messages are sent and read",
+        /// A signal ends a wait, with `Interrupted`.
+        Interrupted "a signal ends a wait",
+        /// A receiver that spins never waits; another one waits.
+        Spin "only a receiver that spins does not wait",
+        /// Nothing panics.
+        Panic "nothing panics",
+    }
+}
+
+/// Something that an engine does against the contract.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The point that the engine breaks.
+    pub point: Point,
+    /// Conduct of the engine, and how to mend it.
+    pub found: String,
+    /// Sockets and directions of the checks that found it.
+    pub when: Vec<String>,
+}
+
+impl Finding {
+    /// Creates a finding of a check that is running.
+    pub(super) fn new(point: Point, found: impl Into<String>) -> Self {
+        Self {
+            point,
+            found: found.into(),
+            when: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { point, found, when } = self;
+        write!(f, "{point}: {found}")?;
+        if !when.is_empty() {
+            write!(f, " [{}]", when.join("; "))?;
+        }
+        Ok(())
+    }
+}
 
 /// Time limit of a check: far longer than any engine needs, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -54,12 +121,7 @@ const MANY: usize = 3;
 /// # Panics
 /// Panics with the list of [findings], if there is any.
 pub fn check_engine<E: Engine>() {
-    if let Err(why) = E::probe() {
-        eprintln!("SKIPPED: {} cannot run here: {why}", E::ABOUT.name);
-        return;
-    }
-    let findings = findings::<E>();
-    assert!(findings.is_empty(), "{}", listed(E::ABOUT.name, &findings));
+    assert_none::<E>(findings::<E>);
 }
 
 /// Tests that the calls of an engine carry control messages and tell wrong ones.
@@ -68,13 +130,19 @@ pub fn check_engine<E: Engine>() {
 /// Panics with the list of findings, if there is any.
 #[cfg(test)]
 pub(crate) fn check_controls<E: Engine>() {
+    assert_none::<E>(|| {
+        let mut bench = Bench::new(LIMIT);
+        controls::check::<E>(&mut bench);
+        bench.findings
+    });
+}
+
+fn assert_none<E: Engine>(findings: impl FnOnce() -> Vec<Finding>) {
     if let Err(why) = E::probe() {
         eprintln!("SKIPPED: {} cannot run here: {why}", E::ABOUT.name);
         return;
     }
-    let mut bench = Bench::<E>::new(LIMIT);
-    controls::check(&mut bench);
-    let findings = bench.into_findings();
+    let findings = findings();
     assert!(findings.is_empty(), "{}", listed(E::ABOUT.name, &findings));
 }
 
@@ -96,45 +164,35 @@ fn listed(engine: &str, findings: &[Finding]) -> String {
 
 /// Checks all points, each within the time limit.
 fn within<E: Engine>(limit: Duration) -> Vec<Finding> {
-    let mut bench = Bench::<E>::new(limit);
-    let counts: &[usize] = match E::ABOUT.many_endpoints {
-        ManyEndpoints::OneIo => &[1, MANY],
-        _ => &[1],
-    };
-    for &count in counts {
-        for direction in directions::<E>() {
-            exchange::<E, Connected>(&mut bench, direction, Family::V4, count);
-            exchange::<E, Unconnected>(&mut bench, direction, Family::V4, count);
+    let serves_many = E::ABOUT.many_endpoints == ManyEndpoints::OneIo;
+    let serves_requests = E::ABOUT.can_serve_requests.is_ok();
+    let directions = [
+        (Direction::Sends, sends::<E>()),
+        (Direction::Receives, receives::<E>()),
+        (Direction::Both, serves_requests),
+    ];
+    let directions = directions.iter().filter(|(_, is_used)| *is_used);
+    let directions: Vec<Direction> = directions.map(|(direction, _)| *direction).collect();
+    let mut bench = Bench::new(limit);
+    for &count in if serves_many { &[1, MANY][..] } else { &[1] } {
+        for &direction in &directions {
+            exchange::<E, Connected>(&mut bench, direction, V4, count);
+            exchange::<E, Unconnected>(&mut bench, direction, V4, count);
         }
     }
-    for direction in directions::<E>() {
-        exchange::<E, Unconnected>(&mut bench, direction, Family::V6, 1);
+    for &direction in &directions {
+        exchange::<E, Unconnected>(&mut bench, direction, V6, 1);
     }
     if receives::<E>() {
-        waiting::check(&mut bench);
+        conduct::waits::<E>(&mut bench);
     }
-    if E::ABOUT.can_serve_requests.is_ok() {
-        answering::check(&mut bench);
+    if serves_requests {
+        conduct::answers_requests::<E>(&mut bench);
     }
-    if E::ABOUT.many_endpoints != ManyEndpoints::OneIo {
-        refuses_two_endpoints(&mut bench);
+    if !serves_many {
+        refuses_two_endpoints::<E>(&mut bench);
     }
-    bench.into_findings()
-}
-
-/// Returns the directions in which the loops open an I/O object of this engine.
-fn directions<E: Engine>() -> Vec<Direction> {
-    let mut directions = Vec::new();
-    if sends::<E>() {
-        directions.push(Direction::Sends);
-    }
-    if receives::<E>() {
-        directions.push(Direction::Receives);
-    }
-    if E::ABOUT.can_serve_requests.is_ok() {
-        directions.push(Direction::Both);
-    }
-    directions
+    bench.findings
 }
 
 /// Returns whether the engine has to send. One that only receives has to if a single thread is to do both.
@@ -153,26 +211,22 @@ fn serves_both<E: Engine>() -> bool {
 
 /// Sends over each endpoint of one I/O object, and receives over each.
 fn exchange<E: Engine, A: Addressing>(
-    bench: &mut Bench<E>,
+    bench: &mut Bench,
     direction: Direction,
-    family: Family,
+    ip: IpAddr,
     count: usize,
 ) {
-    let Some(ends) = Ends::new::<A>(family, count) else {
+    let Some(ends) = Ends::new::<A>(ip, count) else {
         return;
     };
     bench.check(ends.when(direction), move |stage| {
-        let engine = bench::start_with::<E>(&Arc::default(), &stage.meter)?;
-        let options = bench::options(ends.endpoints, direction);
-        let mut io = bench::open::<E, A>(&engine, options)?;
-        for _turn in 0..2 {
-            for peer in &ends.peers {
-                if direction.sends() {
-                    sending::check(&engine, &mut io, peer, stage, direction)?;
-                }
-                if direction.receives() {
-                    receiving::check::<E, A>(&engine, &mut io, peer, stage)?;
-                }
+        let mut opened = stage.open::<E, A>(bench::options(ends.endpoints, direction))?;
+        for peer in ends.peers.iter().chain(&ends.peers) {
+            if direction.sends() {
+                opened.check_sending(peer, direction)?;
+            }
+            if direction.receives() {
+                opened.check_receiving::<A>(peer)?;
             }
         }
         Ok(())
@@ -180,20 +234,17 @@ fn exchange<E: Engine, A: Addressing>(
 }
 
 /// Checks that an engine does not ignore all endpoints but one.
-fn refuses_two_endpoints<E: Engine>(bench: &mut Bench<E>) {
-    let Some(ends) = Ends::new::<Unconnected>(Family::V4, 2) else {
-        return;
-    };
-    bench.check("two endpoints", move |_| {
-        let options = bench::options(ends.endpoints, Direction::Both);
-        match bench::start::<E>()?.open::<Unconnected>(options) {
-            Err(_) => Ok(()),
-            Ok(_) => Err(Finding::new(
-                Point::Endpoints,
-                "open took two endpoints, though ABOUT.many_endpoints is not OneIo: take the only one by \
-                 IoOptions::only_endpoint, which refuses more",
-            )),
+fn refuses_two_endpoints<E: Engine>(bench: &mut Bench) {
+    let options = bench::options(Ends::unconnected(2).endpoints, Direction::Both);
+    bench.check("two endpoints", move |stage| {
+        if stage.open::<E, Unconnected>(options).is_err() {
+            return Ok(());
         }
+        broken(
+            Point::Endpoints,
+            "open took two endpoints, though ABOUT.many_endpoints is not OneIo: take the only one by \
+             IoOptions::only_endpoint, which refuses more",
+        )
     });
 }
 

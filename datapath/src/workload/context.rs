@@ -51,9 +51,10 @@ pub struct ThreadContext {
     /// Counters that the loop publishes.
     pub meter: Arc<Meter>,
     control: Arc<Control>,
-    pool: Option<Pool>,
+    /// Worker threads that run it, instead of a thread of its own.
+    pub pool: Option<Pool>,
     /// Program that runs the thread's loop in a process of its own.
-    executable: Option<&'static Path>,
+    pub executable: Option<&'static Path>,
     /// Scheduling class of the loop, wherever it runs.
     sched: Option<Sched>,
     /// Number of the thread's loops that still send.
@@ -85,11 +86,6 @@ impl ThreadContext {
         }
     }
 
-    /// Returns whether worker threads run it, instead of a thread of its own.
-    pub fn is_pooled(&self) -> bool {
-        self.pool.is_some()
-    }
-
     /// Sets the pool whose threads run it.
     pub fn on(self, pool: Option<Pool>) -> Self {
         Self { pool, ..self }
@@ -107,11 +103,6 @@ impl ThreadContext {
     /// Returns the scheduling class of its loop, and the priority. `None`: that of the process.
     pub fn class(&self) -> Option<(Class, u8)> {
         self.sched.map(Sched::class)
-    }
-
-    /// Returns the program that runs its loop, if it is not a loop of this process.
-    pub fn executable(&self) -> Option<&'static Path> {
-        self.executable
     }
 
     /// Returns the information for the engine.

@@ -39,6 +39,20 @@ impl Slowed {
         let has_all = |parts: &Vec<String>| parts.iter().all(has);
         case.sender == self.engine && (self.only.is_empty() || self.only.iter().any(has_all))
     }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (engine, rest) = text.split_once(':')?;
+        let (iterations, only) = match rest.split_once('@') {
+            Some((iterations, only)) => (iterations, only.split(',').collect()),
+            None => (rest, Vec::new()),
+        };
+        let parts = |parts: &str| parts.split('+').map(str::to_owned).collect();
+        Some(Self {
+            engine: engine.parse().ok()?,
+            iterations: iterations.parse().ok()?,
+            only: only.into_iter().map(parts).collect(),
+        })
+    }
 }
 
 /// Performs `iterations` operations, each of which depends on the previous one, like [`crate::sys::cpu_speed`].
@@ -63,22 +77,6 @@ impl FromStr for Delay {
                  ENGINE:ITERATIONS@PARTS, such as std:100@1t+300B+connected or std:100@2t,4t; several with ; \
                  between"
             )
-        })
-    }
-}
-
-impl Slowed {
-    fn parse(text: &str) -> Option<Self> {
-        let (engine, rest) = text.split_once(':')?;
-        let (iterations, only) = match rest.split_once('@') {
-            Some((iterations, only)) => (iterations, only.split(',').collect()),
-            None => (rest, Vec::new()),
-        };
-        let parts = |parts: &str| parts.split('+').map(str::to_owned).collect();
-        Some(Self {
-            engine: engine.parse().ok()?,
-            iterations: iterations.parse().ok()?,
-            only: only.into_iter().map(parts).collect(),
         })
     }
 }

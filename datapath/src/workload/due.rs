@@ -93,12 +93,7 @@ impl DueTimes {
 
     fn wait(&mut self, gap_ns: f64) {
         let wait_ns = gap_ns + self.rest_ns;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "its whole part"
-        )]
-        let whole_ns = wait_ns as u64;
+        let whole_ns = whole(wait_ns);
         self.rest_ns = wait_ns - whole_ns as f64;
         self.due_ns += whole_ns;
     }
@@ -116,6 +111,16 @@ impl DueTimes {
     pub(super) fn set_due(&mut self, ns: u64) {
         self.due_ns = ns;
     }
+}
+
+/// Returns the whole part of a number.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturates at both ends"
+)]
+pub(super) fn whole(number: f64) -> u64 {
+    number as u64
 }
 
 #[cfg(test)]

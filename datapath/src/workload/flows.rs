@@ -8,17 +8,14 @@ use std::io;
 use std::mem;
 use std::sync::Arc;
 
+use super::flood::Rotation;
 use super::program::{Incoming, Outgoing, Program};
 use super::requests::{self, Role};
-use super::rotation::Rotation;
-use super::{open, run_erased};
+use super::{open, run_erased, take_role};
 use crate::data::Connection;
-use crate::engine::payload::{Check, Fill, Origin};
+use crate::engine::prelude::*;
 use crate::engine::verify::SequenceTracker;
-use crate::engine::{
-    Addressing, BatchCount, Connected, DatagramIo, Engine, FlowMeter, IoOptions, Loop,
-    ManyEndpoints, Remark, Unconnected,
-};
+use crate::engine::{FlowMeter, Loop};
 use crate::workload::context::ThreadContext;
 
 /// Runs one bench thread of engine `E` with several flows. [`super::run`] is the version for one flow.
@@ -85,13 +82,7 @@ fn over_one_port<E: Engine, P: DatagramIo>(
                 run_erased(engine, receive(port, &mut check, thread))
             })
         }
-        Program::Roles(options, mut roles) => {
-            let role = roles.first_mut().ok_or(io::ErrorKind::InvalidInput)?;
-            role.begin(engine, options.payload_bytes, thread)?;
-            run(options, &mut |port| {
-                run_erased(engine, requests::drive(port, role, thread))
-            })
-        }
+        Program::Roles(options, roles) => take_role(engine, options, roles, thread, open),
         Program::Turns(..) => Err(io::ErrorKind::Unsupported.into()),
     }
 }
@@ -141,7 +132,7 @@ async fn send(
     thread: &ThreadContext,
 ) -> io::Result<()> {
     while !thread.sending_stopped() {
-        let packets = match port.transmit(rotation.endpoint(), &*rotation).await {
+        let packets = match port.transmit(rotation.endpoint, &*rotation).await {
             Ok(moved) => moved.packets,
             Err(error) => thread.refused(error, port.packets_per_failure())?,
         };

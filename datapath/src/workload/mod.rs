@@ -10,7 +10,6 @@
 //! Only these loops are timed. Each is short, and a bench thread runs nothing else between the start and the stop.
 
 mod answering;
-mod bucket_counts;
 mod client;
 pub mod context;
 #[cfg(feature = "calibration")]
@@ -19,56 +18,43 @@ mod due;
 mod echo;
 pub(crate) mod flood;
 mod flows;
-mod gaps;
-mod in_flight;
 pub mod listening;
+mod meters;
 mod numbering;
 mod open_loop_client;
-mod own_time;
-mod pace_meter;
 mod paced_flood;
 pub mod probe;
 mod prober;
 mod program;
 mod received_request;
 mod requests;
-mod rotation;
-mod round_trips;
 mod server;
 mod start_barrier;
-pub(crate) mod turns;
-mod wakeup_sampler;
 
 use std::future::Future;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 
-pub use self::client::Client;
+pub use self::client::{Client, own_round_trip_ns};
 pub use self::due::DueTimes;
 pub use self::echo::{Echo, UnsentAnswers};
+pub use self::flood::Rotation;
 pub use self::flows::run as run_flows;
-pub use self::in_flight::InFlight;
+pub use self::meters::{PaceMeter, RoundTripMeter, TIMEOUT_NS, WakeupSampler};
 pub use self::numbering::Numbering;
-pub use self::open_loop_client::{Collector, Pacer};
-pub use self::own_time::own_round_trip_ns;
-pub use self::pace_meter::PaceMeter;
+pub use self::open_loop_client::{Collector, InFlight, Pacer};
 pub use self::paced_flood::PacedFlood;
 pub use self::prober::{Prober, Probing};
 pub use self::program::{Incoming, Outgoing, Program};
 pub use self::requests::Role;
-pub use self::rotation::Rotation;
-pub use self::round_trips::{RoundTripMeter, TIMEOUT_NS};
 pub use self::server::Server;
 pub use self::start_barrier::CALLED_OFF;
-pub use self::wakeup_sampler::WakeupSampler;
 use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
-use crate::engine::verify::{SequenceCheck, SequenceTracker, SequenceWriter};
-use crate::engine::{
-    Addressing, Connected, DatagramIo, Engine, IoOptions, ReadControls, Remark, Unconnected,
-    WithControls, erased,
-};
+use crate::engine::prelude::*;
+use crate::engine::verify::{SequenceTracker, SequenceWriter};
+use crate::engine::{WithControls, erased};
 use crate::workload::context::ThreadContext;
 
 /// Runs one bench thread of engine `E`: opens its sockets, waits at the start barrier, and loops until the stop.
@@ -128,7 +114,7 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
         }) => {
             let mut port = open::<E, A>(&engine, options)?;
             thread.wait_at_start()?;
-            match tracker.map(SequenceCheck) {
+            match tracker {
                 None => engine.run(flood::receive(&mut port, &mut NoCheck, thread))?,
                 Some(mut check) => {
                     run_erased(&engine, flood::receive(&mut port, &mut check, thread))?;
@@ -146,7 +132,7 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
                 return Ok(sender.remark());
             }
             let (fill, check) = (&mut NoFill, &mut NoCheck);
-            let loops = turns::send_and_receive(tx, rx, fill, check, thread);
+            let loops = flood::send_and_receive(tx, rx, fill, check, thread);
             // The plan refuses the other cases. They run only to count their instructions.
             if E::ABOUT.one_thread.is_ok() {
                 engine.run(loops)?;
@@ -156,7 +142,10 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
             receiver.check_controls()?;
             Ok(sender.remark())
         }
-        Program::Roles(options, roles) => take_role::<E, A>(&engine, options, roles, thread),
+        Program::Roles(options, roles) => {
+            let open = |options| open::<E, A>(&engine, options);
+            take_role(&engine, options, roles, thread, open)
+        }
     }
 }
 
@@ -175,15 +164,16 @@ fn only<T>(mut of_links: Vec<T>) -> Option<T> {
 /// loops in memory. A round trip, and the wait for a paced datagram, take far longer than the erased loop's overhead.
 #[cold]
 #[inline(never)]
-fn take_role<E: Engine, A: Addressing>(
+fn take_role<E: Engine, P: DatagramIo>(
     engine: &E,
     options: IoOptions,
     roles: Vec<Role>,
     thread: &ThreadContext,
+    open: impl FnOnce(IoOptions) -> io::Result<P>,
 ) -> io::Result<Remark> {
     let mut role = only(roles).ok_or(io::ErrorKind::InvalidInput)?;
     role.begin(engine, options.payload_bytes, thread)?;
-    let mut port = open::<E, A>(engine, options)?;
+    let mut port = open(options)?;
     thread.wait_at_start()?;
     run_erased(engine, requests::drive(&mut port, &mut role, thread))?;
     Ok(port.remark())
@@ -203,11 +193,10 @@ fn verify_turns<E: Engine>(
     engine: &E,
     sender: &mut impl DatagramIo,
     receiver: &mut impl DatagramIo,
-    (mut writer, tracker): (SequenceWriter, Arc<SequenceTracker>),
+    (mut writer, mut tracker): (SequenceWriter, Arc<SequenceTracker>),
     thread: &ThreadContext,
 ) -> io::Result<()> {
-    let check = &mut SequenceCheck(tracker);
-    let loops = turns::send_and_receive(sender, receiver, &mut writer, check, thread);
+    let loops = flood::send_and_receive(sender, receiver, &mut writer, &mut tracker, thread);
     run_erased(engine, loops)
 }
 

@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::engine::payload::{Check, Origin};
-use crate::engine::verify::{self, SequenceCheck, SequenceTracker};
-use crate::engine::{FlowCounts, FlowMeter};
+use crate::engine::FlowMeter;
+use crate::engine::payload::Origin;
+use crate::engine::verify::{self, SequenceTracker};
 use crate::sys::clock;
 
 /// Writes the numbers of a client's requests, and reads them from the responses.
 #[derive(Clone, Debug)]
 pub struct Numbering {
-    first_flow: u16,
-    response_tracker: Option<Arc<SequenceTracker>>,
-    flows: Option<FlowMeter>,
+    /// Number of the first flow.
+    pub(super) first_flow: u16,
+    /// Tracker of the responses, while they are verified.
+    pub(super) response_tracker: Option<Arc<SequenceTracker>>,
+    /// Counter of the responses over each endpoint, if there is one.
+    pub(super) flows: Option<FlowMeter>,
 }
 
 impl Numbering {
@@ -29,21 +32,6 @@ impl Numbering {
     /// Adds a counter of the responses over each endpoint.
     pub fn counting(self, flows: Option<FlowMeter>) -> Self {
         Self { flows, ..self }
-    }
-
-    /// Returns the counter of the responses over each endpoint, if there is one.
-    pub(super) fn flows(&self) -> Option<FlowCounts> {
-        self.flows.as_ref().map(|flows| flows.counts.clone())
-    }
-
-    /// Returns the tracker of the responses, while they are verified.
-    pub(super) fn tracker(&self) -> Option<Arc<SequenceTracker>> {
-        self.response_tracker.clone()
-    }
-
-    /// Returns the number of the first flow.
-    pub(super) fn first_flow(&self) -> u16 {
-        self.first_flow
     }
 
     /// Writes a request for this endpoint.
@@ -72,7 +60,7 @@ impl Numbering {
     #[inline]
     pub(super) fn read(&self, datagram: &[u8], origin: Origin) -> Option<u64> {
         if let Some(tracker) = &self.response_tracker {
-            SequenceCheck(Arc::clone(tracker)).check(datagram, origin);
+            tracker.enter(datagram, origin);
         }
         let (flow, number) = verify::read_head(datagram)?;
         if flow != self.flow_of(origin.endpoint) {

@@ -4,13 +4,13 @@
 //! A round trip is timed from the moment when its request was due. A delay in the client or the server therefore
 //! counts in every round trip that it affects.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::due::DueTimes;
-use super::in_flight::InFlight;
+use super::due::{DueTimes, whole};
+use super::meters::{RoundTripMeter, TIMEOUT_NS, WakeupSampler};
 use super::numbering::Numbering;
-use super::round_trips::RoundTripMeter;
-use super::wakeup_sampler::WakeupSampler;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::sys::clock;
 
@@ -56,7 +56,7 @@ impl Pacer {
 
     /// Starts the schedule.
     pub(super) fn begin(&mut self) {
-        self.schedule.begin(self.numbering.first_flow());
+        self.schedule.begin(self.numbering.first_flow);
     }
 
     /// Waits until the next request is due. Returns false if the caller must first check whether to stop.
@@ -141,100 +141,76 @@ impl Check for Collector {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::Arrivals;
-    use crate::engine::verify::HEAD_BYTES;
-    use crate::workload::round_trips::TIMEOUT_NS;
+/// Outstanding requests of an open-loop client, shared by its two threads.
+#[derive(Debug)]
+pub struct InFlight {
+    /// Slots. Request number n is in slot n modulo the number of slots.
+    places: Box<[Request]>,
+}
 
-    /// Creates a client in a window that never ends.
-    fn client(gap_ns: f64) -> (Pacer, Collector) {
-        let shared = (
-            Arc::new(InFlight::every(gap_ns, 1)),
-            Arc::<RoundTripMeter>::default(),
-        );
-        shared.1.open_window();
-        let numbering = Numbering::new(3, None);
-        let schedule = DueTimes::new(gap_ns, Arrivals::Even);
-        let pacer = Pacer::new(numbering.clone(), 1, schedule, shared.clone());
-        (pacer, Collector::new(numbering, shared))
-    }
+#[derive(Debug)]
+struct Request {
+    /// Number of the request, with [`InFlight::COUNTS`] set if it belongs to the window. [`InFlight::NOBODY`]: the
+    /// slot is free.
+    number: AtomicU64,
+    due_ns: AtomicU64,
+}
 
-    fn sends(pacer: &mut Pacer) -> [u8; HEAD_BYTES] {
-        let mut memory = [0; HEAD_BYTES];
-        pacer.counts = pacer.meter.is_open();
-        pacer.fill(&mut memory);
-        pacer.sent(1);
-        memory
-    }
+impl InFlight {
+    const NOBODY: u64 = u64::MAX;
+    const COUNTS: u64 = 1 << 63;
+    /// Range of the number of slots: from 1,024 to 2^20, which take 16 MiB.
+    pub(super) const PLACES: RangeInclusive<u64> = 1 << 10..=1 << 20;
 
-    #[test]
-    fn a_round_trip_counts_from_when_its_request_was_due() {
-        let (mut pacer, mut collector) = client(1000.0);
-        pacer.schedule.set_due(clock::monotonic_ns() - 5_000_000);
-        let request = sends(&mut pacer);
-        collector.check(&request, Origin::PEER);
-        collector.check(&request, Origin::PEER);
-        let found = collector.meter.round_trips();
-        assert_eq!(
-            (found.times.count(), found.unanswered, found.late),
-            (1, 0, 1)
-        );
-        assert!(found.sum_ns >= 5_000_000, "{}", found.sum_ns);
-    }
-
-    /// Holds however late the response arrives, and whenever the coordinator thread gets to run.
-    #[test]
-    fn a_request_that_is_due_in_the_window_is_of_it_with_its_answer() {
-        let (mut pacer, mut collector) = client(1000.0);
-        let send = |pacer: &mut Pacer| {
-            pacer.schedule.set_due(clock::monotonic_ns());
-            sends(pacer)
+    /// Creates slots for all requests that can get a response before the timeout. `gap_ns`: time between two requests.
+    /// `at_once`: requests that are due at the same time. Above four million requests per second, the slots do not
+    /// suffice, and requests time out earlier.
+    pub fn every(gap_ns: f64, at_once: u64) -> Self {
+        let wanted = whole(2.0 * TIMEOUT_NS as f64 / gap_ns) + 2 * at_once;
+        let count = wanted.clamp(*Self::PLACES.start(), *Self::PLACES.end());
+        let empty = |_| Request {
+            number: AtomicU64::new(Self::NOBODY),
+            due_ns: AtomicU64::default(),
         };
-        pacer.meter.close_window();
-        let before = send(&mut pacer);
-        pacer.meter.open_window();
-        let within = [(); 2].map(|()| send(&mut pacer));
-        collector.check(&before, Origin::PEER);
-        collector.check(&within[0], Origin::PEER);
-        pacer.meter.close_window();
-        let after = send(&mut pacer);
-        collector.check(&within[1], Origin::PEER);
-        collector.check(&after, Origin::PEER);
-        let found = collector.meter.round_trips();
-        assert_eq!(
-            (found.times.count(), found.unanswered, found.late),
-            (2, 0, 0)
-        );
+        Self {
+            places: (0..count).map(empty).collect(),
+        }
     }
 
-    #[test]
-    fn an_answer_that_comes_too_late_is_none() {
-        let (mut pacer, mut collector) = client(1000.0);
-        pacer.schedule.set_due(clock::monotonic_ns() - TIMEOUT_NS);
-        let request = sends(&mut pacer);
-        collector.check(&request, Origin::PEER);
-        let found = collector.meter.round_trips();
-        assert_eq!(
-            (found.times.count(), found.unanswered, found.late),
-            (0, 1, 1)
-        );
+    fn place(&self, number: u64) -> &Request {
+        #[expect(clippy::cast_possible_truncation, reason = "below a usize")]
+        let place = (number % self.places.len() as u64) as usize;
+        &self.places[place]
     }
 
-    #[test]
-    fn where_there_are_too_many_the_oldest_are_given_up() {
-        let (mut pacer, mut collector) = client(1e12);
-        let far_off = clock::monotonic_ns() + 3_600_000_000_000;
-        let mut requests = Vec::new();
-        for _ in 0..InFlight::PLACES.start() + 10 {
-            pacer.schedule.set_due(far_off);
-            requests.push(sends(&mut pacer));
+    /// Records a request that is about to be sent. The request that had its slot is given up. The order of the stores
+    /// ensures that no reader combines the number of one request with the time of the other.
+    pub(super) fn enter(&self, number: u64, due_ns: u64, counts: bool) {
+        let place = self.place(number);
+        place.number.store(Self::NOBODY, Ordering::Relaxed);
+        place.due_ns.store(due_ns, Ordering::Release);
+        let counts = u64::from(counts) * Self::COUNTS;
+        place.number.store(number | counts, Ordering::Release);
+    }
+
+    /// Removes a request. Returns when it was due, and whether it belongs to the window. `None`: it is not
+    /// outstanding, or timed out.
+    pub(super) fn take(&self, number: u64, now_ns: u64) -> Option<(u64, bool)> {
+        let place = self.place(number);
+        let found = place.number.load(Ordering::Acquire);
+        if found == Self::NOBODY || found & !Self::COUNTS != number {
+            return None;
         }
-        for request in &requests {
-            collector.check(request, Origin::PEER);
-        }
-        let found = collector.meter.round_trips();
-        assert_eq!((found.unanswered, found.late), (10, 10));
+        let due_ns = place.due_ns.load(Ordering::Acquire);
+        let (order, nobody) = (Ordering::Relaxed, Self::NOBODY);
+        place
+            .number
+            .compare_exchange(found, nobody, order, order)
+            .ok()?;
+        let is_in_time = now_ns.saturating_sub(due_ns) < TIMEOUT_NS;
+        is_in_time.then_some((due_ns, found & Self::COUNTS != 0))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,15 +2,18 @@
 //!
 //! A delayed thread sends batches back to back until none is due, which keeps the rate. It is never ahead of the
 //! schedule by more than the rest of a batch.
+//!
+//! The gaps between sent datagrams of its first flow are measured by the kernel's transmit timestamps of some batches, and
+//! by the ends of the send calls.
 
 use std::sync::Arc;
 
-use super::due::DueTimes;
-use super::gaps::GapWatch;
-use super::pace_meter::PaceMeter;
-use super::rotation::Rotation;
+use super::due::{DueTimes, whole};
+use super::flood::Rotation;
+use super::meters::PaceMeter;
 use crate::engine::payload::Fill;
-use crate::sys::transmit::TransmitStamps;
+use crate::sys::clock;
+use crate::sys::transmit::{TransmitStamp, TransmitStamps};
 
 /// Sender of a paced flood.
 #[derive(Debug)]
@@ -53,7 +56,7 @@ impl PacedFlood {
     }
 
     pub(super) fn endpoint(&self) -> usize {
-        self.rotation.endpoint()
+        self.rotation.endpoint
     }
 
     /// Waits until the next batch is due. Returns false if the caller must first check whether to stop.
@@ -79,7 +82,7 @@ impl Fill for PacedFlood {
     fn sent(&mut self, packets: u64) {
         self.rotation.sent(packets);
         if packets > 0 && self.endpoint() == 0 {
-            let each = self.schedule.gap_ns() * self.rotation.endpoints() as f64;
+            let each = self.schedule.gap_ns() * self.rotation.endpoints as f64;
             self.gaps.went(each * packets as f64);
         }
         self.rotation.turn();
@@ -89,35 +92,106 @@ impl Fill for PacedFlood {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::Arrivals;
-    use crate::sys::clock;
+/// Approximate number of pairs of batches with timestamps per second. At lower rates, all batches have timestamps.
+/// Timestamps cost kernel memory, and one call of the sender each, which would add to the CPU time per datagram.
+const PAIRS_PER_SECOND: f64 = 1000.0;
 
-    fn flood(gap_ns: f64) -> PacedFlood {
-        let schedule = DueTimes::new(gap_ns, Arrivals::Even);
-        let mut flood = PacedFlood::new(0, Rotation::of(1, Vec::new()), schedule, None);
-        flood.begin();
-        flood
+/// Measures the gaps between the batches of one endpoint.
+#[derive(Debug)]
+struct GapWatch {
+    /// Transmit timestamps of the kernel. `None`: not requested.
+    stamps: Option<TransmitStamps>,
+    stage: Stage,
+    last: Option<TransmitStamp>,
+    returned_ns: Option<u64>,
+    meter: Arc<PaceMeter>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Number of batches to skip before the next pair.
+    Skips(u64),
+    /// First batch of a pair. No gap is counted before its end.
+    First,
+    /// Second batch of a pair: the gaps before each of its datagrams are counted.
+    Second,
+}
+
+impl GapWatch {
+    /// Creates a measurement with these timestamps of an endpoint. `meter` counts the gaps.
+    fn new(stamps: Option<TransmitStamps>, meter: Arc<PaceMeter>) -> Self {
+        Self {
+            stamps,
+            stage: Stage::Skips(0),
+            last: None,
+            returned_ns: None,
+            meter,
+        }
     }
 
-    #[test]
-    fn a_flood_catches_up_and_never_has_more_gone_than_is_due() {
-        const BATCH: u64 = 7;
-        let begun = clock::monotonic_ns();
-        let mut flood = flood(10_000.0);
-        std::thread::sleep(std::time::Duration::from_millis(2));
-        let mut sent = 0;
-        while sent < 500 {
-            if flood.wait_until_due() {
-                flood.sent(BATCH);
-                let due = (clock::monotonic_ns() - begun) / 10_000 + 1;
-                sent += BATCH;
-                assert!(sent < due + BATCH, "{sent} have gone, {due} are due");
-            }
+    /// Prepares for the next batch, which is about to be sent.
+    fn prepare(&mut self) {
+        let Some(stamps) = self
+            .stamps
+            .as_mut()
+            .filter(|_| self.stage == Stage::Skips(0))
+        else {
+            return;
+        };
+        // Discard the timestamps of batches that left late.
+        stamps.by_ref().for_each(drop);
+        stamps.begin();
+        (self.stage, self.last) = (Stage::First, None);
+    }
+
+    /// Handles a sent batch. `gap_ns`: mean time between two batches, in nanoseconds.
+    fn went(&mut self, gap_ns: f64) {
+        let now = clock::monotonic_ns();
+        if let Some(before) = self.returned_ns.replace(now) {
+            self.meter.call_end_gaps.count(now.saturating_sub(before));
         }
-        flood.meter.close_window();
-        assert!(flood.meter.pacing().late >= 100, "it began 2 ms late");
+        self.stage = match self.stage {
+            Stage::Skips(bursts) => Stage::Skips(bursts.saturating_sub(1)),
+            Stage::First => {
+                self.take(false);
+                Stage::Second
+            }
+            Stage::Second => {
+                self.take(true);
+                self.after_a_pair(gap_ns)
+            }
+        };
+    }
+
+    fn take(&mut self, counts: bool) {
+        let Some(stamps) = &mut self.stamps else {
+            return;
+        };
+        for stamp in stamps {
+            let next = self.last.map(|last| (last, last.number.wrapping_add(1)));
+            // A lost timestamp gives no gap. The computer's clock may be set back meanwhile.
+            if let Some((last, _)) = next.filter(|(_, next)| counts && stamp.number == *next) {
+                if let Some(gap_ns) = stamp.ns.checked_sub(last.ns) {
+                    self.meter.transmit_gaps.count(gap_ns);
+                }
+            }
+            self.last = Some(stamp);
+        }
+    }
+
+    fn after_a_pair(&mut self, gap_ns: f64) -> Stage {
+        let bursts_per_pair = 1e9 / gap_ns / PAIRS_PER_SECOND;
+        if bursts_per_pair < 2.0 {
+            return Stage::Second;
+        }
+        if let Some(stamps) = &self.stamps {
+            stamps.end();
+        }
+        // Random, so that no rhythm of the sender distorts the sample.
+        let most = 2.0 * (bursts_per_pair - 2.0);
+        Stage::Skips(whole(fastrand::f64() * (most + 1.0)))
     }
 }
+
+#[cfg(test)]
+mod tests;

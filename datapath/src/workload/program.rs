@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::pace_meter::PaceMeter;
+use super::meters::{PaceMeter, RoundTripMeter};
 use super::requests::Role;
-use super::round_trips::RoundTripMeter;
 use crate::data::{Connection, Side};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{FlowCounts, IoOptions};
@@ -53,19 +52,26 @@ impl Program {
 
     /// Returns the counter of a client's round trips.
     pub fn round_trips(&self) -> Option<Arc<RoundTripMeter>> {
-        self.role()?.round_trips()
+        match self.role()? {
+            Role::Client(client) => Some(client.meter()),
+            Role::Collector(collector) => Some(collector.meter()),
+            _ => None,
+        }
     }
 
     /// Returns the counter of a paced flood's accuracy.
     pub fn pace(&self) -> Option<Arc<PaceMeter>> {
-        self.role()?.pace()
+        match self.role()? {
+            Role::Flood(flood) => Some(flood.meter()),
+            _ => None,
+        }
     }
 
     /// Returns the counter of its flows, if it has several.
     pub fn flow_counts(&self) -> Option<FlowCounts> {
         match self {
             Self::Sink(incoming) => incoming.flows.clone(),
-            _ => self.role()?.flow_counts(),
+            _ => Some(self.role()?.numbering()?.flows.as_ref()?.counts.clone()),
         }
     }
 
@@ -80,11 +86,7 @@ impl Program {
     /// Returns whether the engine of the senders runs it. A thread that sends and receives in turn uses one engine for
     /// both.
     pub fn is_of_senders(&self) -> bool {
-        match self {
-            Self::Flood(_) | Self::Turns(..) => true,
-            Self::Roles(..) => self.side() != Side::Server,
-            Self::Sink(_) => false,
-        }
+        !matches!(self, Self::Sink(_)) && self.side() != Side::Server
     }
 
     /// Returns the side of the workload that the thread runs.
@@ -93,7 +95,12 @@ impl Program {
             Self::Flood(_) => Side::Sender,
             Self::Sink(_) => Side::Receiver,
             Self::Turns(..) => Side::Alone,
-            Self::Roles(_, roles) => roles.first().map_or(Side::Server, Role::side),
+            Self::Roles(_, roles) => match roles.first() {
+                Some(Role::Client(_)) => Side::Client,
+                Some(Role::Pacer(_) | Role::Flood(_)) => Side::Sender,
+                Some(Role::Collector(_)) => Side::Receiver,
+                Some(Role::Server(..)) | None => Side::Server,
+            },
         }
     }
 }

@@ -10,14 +10,12 @@ use std::sync::Arc;
 use super::client::Client;
 use super::numbering::Numbering;
 use super::open_loop_client::{Collector, Pacer};
-use super::pace_meter::PaceMeter;
 use super::paced_flood::PacedFlood;
-use super::round_trips::RoundTripMeter;
 use super::server::Server;
-use crate::data::{Connection, Side};
+use crate::data::Connection;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::SequenceTracker;
-use crate::engine::{DatagramIo, Engine, FlowCounts};
+use crate::engine::{DatagramIo, Engine};
 use crate::sys::clock;
 use crate::workload::context::ThreadContext;
 
@@ -96,18 +94,8 @@ impl Role {
         }
     }
 
-    /// Returns the side of the workload that the role belongs to.
-    pub(super) fn side(&self) -> Side {
-        match self {
-            Self::Client(_) => Side::Client,
-            Self::Pacer(_) | Self::Flood(_) => Side::Sender,
-            Self::Collector(_) => Side::Receiver,
-            Self::Server(..) => Side::Server,
-        }
-    }
-
     /// Returns the numbering of a client's requests.
-    fn numbering(&self) -> Option<&Numbering> {
+    pub(super) fn numbering(&self) -> Option<&Numbering> {
         match self {
             Self::Client(client) => Some(&client.numbering),
             Self::Collector(collector) => Some(&collector.numbering),
@@ -119,30 +107,8 @@ impl Role {
     pub fn tracker(&self) -> Option<Arc<SequenceTracker>> {
         match self {
             Self::Server(server, _) => server.tracker(),
-            _ => self.numbering()?.tracker(),
+            _ => self.numbering()?.response_tracker.clone(),
         }
-    }
-
-    /// Returns the counter of a client's round trips.
-    pub(super) fn round_trips(&self) -> Option<Arc<RoundTripMeter>> {
-        match self {
-            Self::Client(client) => Some(client.meter()),
-            Self::Collector(collector) => Some(collector.meter()),
-            Self::Pacer(_) | Self::Flood(_) | Self::Server(..) => None,
-        }
-    }
-
-    /// Returns the counter of a paced flood's accuracy.
-    pub(super) fn pace(&self) -> Option<Arc<PaceMeter>> {
-        match self {
-            Self::Flood(flood) => Some(flood.meter()),
-            _ => None,
-        }
-    }
-
-    /// Returns the counter of its flows, if it has several.
-    pub(super) fn flow_counts(&self) -> Option<FlowCounts> {
-        self.numbering()?.flows()
     }
 
     fn turn(&mut self, thread: &ThreadContext) -> Turn {

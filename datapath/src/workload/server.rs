@@ -6,11 +6,11 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use super::answering::Answering;
+use super::meters::TIMEOUT_NS;
 use super::received_request::{ReceivedRequest, spend};
-use super::round_trips::TIMEOUT_NS;
 use crate::data::{ServerModel, ServiceTime};
 use crate::engine::payload::{Check, Fill, Origin};
-use crate::engine::verify::{SequenceCheck, SequenceTracker};
+use crate::engine::verify::SequenceTracker;
 use crate::engine::{Meter, Spawner};
 use crate::sys::clock;
 
@@ -114,7 +114,7 @@ impl Check for Server {
     fn check(&mut self, datagram: &[u8], origin: Origin) {
         let mut whole = Vec::new();
         if let Some(tracker) = &self.tracker {
-            SequenceCheck(Arc::clone(tracker)).check(datagram, origin);
+            tracker.enter(datagram, origin);
             whole.extend_from_slice(datagram);
         }
         // A datagram that is too short is not a request.

@@ -1,7 +1,7 @@
 //! The barrier at which the bench threads of a run wait until all are ready.
 
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Error of a bench thread that was cancelled at the start barrier because another thread could not be set up.
 pub const CALLED_OFF: io::ErrorKind = io::ErrorKind::ConnectionAborted;
@@ -21,37 +21,31 @@ struct BarrierState {
 }
 
 impl StartBarrier {
-    fn lock(&self) -> MutexGuard<'_, BarrierState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits until `is_over`. Returns false if a thread failed before.
+    fn wait(&self, is_over: impl Fn(&BarrierState) -> bool) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let goes_on = |state: &mut BarrierState| !is_over(state) && !state.failed;
+        let waited = self.changed.wait_while(state, goes_on);
+        !waited.unwrap_or_else(PoisonError::into_inner).failed
     }
 
     fn change(&self, change: impl FnOnce(&mut BarrierState)) {
-        change(&mut self.lock());
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify_all();
     }
 
     pub(super) fn arrive_and_wait(&self) -> io::Result<()> {
         self.change(|state| state.arrived += 1);
-        let state = self
-            .changed
-            .wait_while(self.lock(), |state| !state.open && !state.failed)
-            .unwrap_or_else(PoisonError::into_inner);
-        if state.failed {
-            Err(CALLED_OFF.into())
-        } else {
+        if self.wait(|state| state.open) {
             Ok(())
+        } else {
+            Err(CALLED_OFF.into())
         }
     }
 
     /// Waits until `threads` bench threads have arrived. Returns false if one of them failed.
     pub fn wait_for(&self, threads: usize) -> bool {
-        let state = self
-            .changed
-            .wait_while(self.lock(), |state| {
-                state.arrived < threads && !state.failed
-            })
-            .unwrap_or_else(PoisonError::into_inner);
-        !state.failed
+        self.wait(|state| state.arrived >= threads)
     }
 
     /// Opens the barrier.

@@ -1,7 +1,6 @@
 //! Axes: positions of values, and ticks.
 
-use crate::report::cases::drawable;
-use crate::report::number::plain;
+use crate::report::labels::{drawable, plain};
 
 /// A linear or logarithmic axis from tick to tick. The kind of chart determines which, never its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -161,7 +160,7 @@ mod tests {
         assert_eq!(labels(&Scale::logarithmic([1.0, 90.0])), "0.5 1 10 100");
         let widest = Scale::logarithmic([1e-6, 1e15]).ticks();
         let ends = [&widest[0].1, &widest[widest.len() - 1].1];
-        assert_eq!(ends, ["5.0e-7", "2,000,000,000,000,000"]);
+        assert_eq!(ends, ["5.0e-7", "2000000000000000"]);
         assert_eq!(labels(&Scale::logarithmic([51.0, 60.0])), "20 50 100");
         assert!(Scale::logarithmic([5.0]).is_log);
         assert!(!Scale::logarithmic([0.0, 250.0, 1900.0]).is_log);

@@ -214,7 +214,7 @@ pub(crate) fn live(
     }
     if let Some((class, priority)) = context.class() {
         // A thread whose loop a program runs only watches the program, on the same CPU. It has to be able to end it.
-        let is_above = context.executable().is_some() && class != Class::Other;
+        let is_above = context.executable.is_some() && class != Class::Other;
         set_class(class, priority + u8::from(is_above))?;
     }
     let tid = nix::unistd::gettid().as_raw();
@@ -222,7 +222,7 @@ pub(crate) fn live(
     let remark = run(context)?;
     std::mem::forget(guard);
     // Measured at once, since an idle CPU lowers its clock.
-    let pace = if context.is_pooled() {
+    let pace = if context.pool.is_some() {
         None
     } else {
         cpu_speed::current()

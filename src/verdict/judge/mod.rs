@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::holm;
+use crate::stats;
 
 pub use self::change::Change;
 pub use self::obstacle::Obstacle;
@@ -272,7 +272,7 @@ impl Called {
         let asked = open.filter_map(|group| Some((group, change(group)?)));
         let asked: Vec<(&Vec<usize>, Change)> = asked.collect();
         let p_values: Vec<f64> = asked.iter().map(|(_, change)| change.p_value).collect();
-        let is_sure = holm::significant(&p_values, risk);
+        let is_sure = stats::significant(&p_values, risk);
         let mut sure = Vec::new();
         for ((group, change), _) in asked
             .into_iter()

@@ -63,7 +63,7 @@ impl ReadControls for ControlReader {
         if flags & libc::MSG_CTRUNC == 0 {
             self.compare(&arrived);
         } else {
-            self.cut_off();
+            self.note("cut off (MSG_CTRUNC)".to_owned());
         }
         segment_bytes
     }
@@ -79,13 +79,8 @@ impl ReadControls for ControlReader {
             && (!kinds.has(Cmsg::ECN) || arrived.traffic_class.is_some_and(is_ecn))
             && (!kinds.has(Cmsg::TIMESTAMP) || arrived.at_ns.is_some_and(is_arrival));
         if !is_right {
-            self.note(self.fault_of(arrived));
+            self.is_wrong(arrived);
         }
-    }
-
-    #[cold]
-    fn cut_off(&mut self) {
-        self.note("cut off (MSG_CTRUNC)".to_owned());
     }
 
     fn verdict(&self) -> io::Result<()> {
@@ -100,30 +95,16 @@ impl ReadControls for ControlReader {
 }
 
 impl ControlReader {
-    /// Returns what is wrong, if messages are not as they were sent.
+    /// Notes that messages are not as they were sent.
     #[cold]
-    fn fault_of(&self, arrived: &Arrived) -> String {
-        let is_missing = [
-            (Cmsg::PKTINFO, arrived.destination.is_none()),
-            (Cmsg::ECN, arrived.traffic_class.is_none()),
-            (Cmsg::TIMESTAMP, arrived.at_ns.is_none()),
-        ];
-        let mut missing = is_missing.iter().filter(|(_, is_missing)| *is_missing);
-        if let Some((kind, _)) = missing.find(|(kind, _)| self.kinds.has(*kind)) {
-            return format!("no {kind}");
-        }
-        let ecn = arrived.traffic_class.map(|class| class & ECN_BITS);
-        match (arrived.destination.zip(self.own), ecn.zip(self.ecn)) {
-            (Some((ip, own)), _) if self.kinds.has(Cmsg::PKTINFO) && ip != own => {
-                format!("the destination {ip} instead of {own}")
-            }
-            (_, Some((ecn, sent))) if self.kinds.has(Cmsg::ECN) && ecn != sent => {
-                format!("the ECN bits {ecn:02b} instead of {sent:02b}")
-            }
-            _ => format!("the arrival {} ns after 1970", arrived.at_ns.unwrap_or(0)),
-        }
+    fn is_wrong(&mut self, arrived: &Arrived) {
+        let (own, ecn) = (self.own, self.ecn);
+        self.note(format!(
+            "{arrived:?} instead of the destination {own:?}, the ECN bits {ecn:?} and an arrival now"
+        ));
     }
 
+    #[cold]
     fn note(&mut self, fault: String) {
         self.wrong += 1;
         self.first.get_or_insert(fault);
@@ -132,22 +113,21 @@ impl ControlReader {
 
 /// Requests kinds of control messages at a socket with the address `own`.
 fn request(socket: &impl AsFd, own: IpAddr, kinds: Cmsg) -> io::Result<()> {
-    let lacks = |kind: Cmsg| {
-        move |error: io::Error| {
-            io::Error::other(format!("--cmsg {kind}: the kernel lacks it: {error}"))
-        }
-    };
-    if kinds.has(Cmsg::PKTINFO) {
-        let requested = control_messages::request_destinations(socket, own);
-        requested.map_err(lacks(Cmsg::PKTINFO))?;
-    }
-    if kinds.has(Cmsg::ECN) {
-        let requested = control_messages::request_traffic_classes(socket, own);
-        requested.map_err(lacks(Cmsg::ECN))?;
-    }
-    if kinds.has(Cmsg::TIMESTAMP) {
-        let requested = control_messages::request_arrivals(socket);
-        requested.map_err(lacks(Cmsg::TIMESTAMP))?;
+    let requests: [(Cmsg, &dyn Fn() -> io::Result<()>); 3] = [
+        (Cmsg::PKTINFO, &|| {
+            control_messages::request_destinations(socket, own)
+        }),
+        (Cmsg::ECN, &|| {
+            control_messages::request_traffic_classes(socket, own)
+        }),
+        (Cmsg::TIMESTAMP, &|| {
+            control_messages::request_arrivals(socket)
+        }),
+    ];
+    for (kind, request) in requests.iter().filter(|(kind, _)| kinds.has(*kind)) {
+        let lacks =
+            |error| io::Error::other(format!("--cmsg {kind}: the kernel lacks it: {error}"));
+        request().map_err(lacks)?;
     }
     Ok(())
 }

@@ -130,15 +130,12 @@ impl SequenceTracker {
     }
 }
 
-/// Checks each datagram that a bench flow receives, and enters it into the tracker of the run.
-#[derive(Debug)]
-pub struct SequenceCheck(pub Arc<SequenceTracker>);
-
-impl Check for SequenceCheck {
+/// Checks each datagram that a bench flow receives, and enters it into the record of the run.
+impl Check for Arc<SequenceTracker> {
     const READS_PAYLOAD: bool = true;
 
     fn check(&mut self, datagram: &[u8], origin: Origin) {
-        self.0.enter(datagram, origin);
+        self.enter(datagram, origin);
     }
 }
 

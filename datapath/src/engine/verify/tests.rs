@@ -15,7 +15,7 @@ fn stream(count: u64) -> Vec<Vec<u8>> {
 /// Returns the findings without the jitter, which depends on this machine.
 fn verified(stream: &[Vec<u8>]) -> Verified {
     let tracker = Arc::new(SequenceTracker::new(BYTES));
-    let mut sequence_check = SequenceCheck(Arc::clone(&tracker));
+    let mut sequence_check = Arc::clone(&tracker);
     for datagram in stream {
         sequence_check.check(datagram, Origin::PEER);
     }
@@ -111,7 +111,7 @@ fn a_datagram_that_is_said_to_be_somebody_elses_is_a_fault() {
     let address = |port| SocketAddr::from(([127, 0, 0, 1], port));
     let tracker = Arc::new(SequenceTracker::new(BYTES));
     tracker.expect_source(7, address(1));
-    let mut sequence_check = SequenceCheck(Arc::clone(&tracker));
+    let mut sequence_check = Arc::clone(&tracker);
     let sources = [Some(address(1)), Some(address(2)), None];
     for (datagram, source) in stream(3).iter().zip(sources) {
         sequence_check.check(datagram, Origin::of(source));
@@ -128,7 +128,7 @@ fn small_datagrams_have_no_time_and_no_jitter() {
         (TIMED_BYTES, true),
     ] {
         let tracker = Arc::new(SequenceTracker::new(bytes));
-        let mut sequence_check = SequenceCheck(Arc::clone(&tracker));
+        let mut sequence_check = Arc::clone(&tracker);
         let mut writer = SequenceWriter::new(0, bytes);
         for _ in 0..3 {
             let mut memory = vec![0; bytes];

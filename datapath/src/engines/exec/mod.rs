@@ -5,11 +5,9 @@
 //! times a second: the counts are read from the page when they are needed.
 
 mod child;
-mod contents;
+mod counts;
 mod page;
 mod programs;
-mod shared;
-mod task;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -22,12 +20,10 @@ use socket2::SockRef;
 
 use self::child::Child;
 pub use self::child::end_all;
-use self::contents::Contents;
-use self::page::{Page, at};
+use self::counts::{Contents, Role, Shared};
+use self::page::{Page, Published, at};
 pub(super) use self::programs::probe;
 pub use self::programs::{add, add_all, all, find};
-use self::shared::Shared;
-use self::task::{Published, Role};
 use crate::data::{Batch, Connection};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{Endpoint, IoOptions, OutsideCounts, Remark};
@@ -56,18 +52,18 @@ pub(super) fn run(
     connection: Connection,
     thread: &Arc<ThreadContext>,
 ) -> io::Result<Remark> {
-    let path = thread.executable().ok_or(io::ErrorKind::InvalidInput)?;
+    let path = thread.executable.ok_or(io::ErrorKind::InvalidInput)?;
     let bench = Bench::new(program, connection)?;
     let shared = Arc::new(Shared::new(bench.page()?, bench.role));
     let given = [bench.endpoint.socket.as_fd(), shared.page.file()];
     let mut child = Child::start(path, given, thread.class())?;
     get_ready(&mut child, &shared.page)?;
     refuse_company(&mut child)?;
-    let delivered = Delivered::read(&bench);
+    let delivered = bench.delivered();
     let counts = Arc::clone(&shared) as Arc<dyn OutsideCounts>;
     thread.meter.run_outside(child.pid(), counts);
     thread.wait_at_start()?;
-    shared.page.go();
+    shared.page.set(at::GO, 1);
     let mut contents = Contents::new(&bench);
     let is_stopped = || {
         if bench.role.initiates() {
@@ -81,31 +77,31 @@ pub(super) fn run(
         Role::Client => LOOK_AT_ROUND_TRIPS,
         _ => LOOK,
     };
-    while !is_stopped() {
+    let mut exchange = |child: &mut Child| {
         shared.publish(&thread.meter);
-        shared
-            .check()
+        let exchanged = shared.check();
+        exchanged
             .and_then(|()| contents.exchange(&shared.page, &shared.counts()))
-            .map_err(|did| child.error(did))?;
+            .map_err(|did| child.error(did))
+    };
+    while !is_stopped() {
+        exchange(&mut child)?;
         if child.wait(look) {
             return Err(child.error("ended during the trial"));
         }
     }
     refuse_company(&mut child)?;
     let ended = end(&mut child, bench.role, &shared.page);
-    shared.publish(&thread.meter);
-    let exchanged = shared
-        .check()
-        .and_then(|()| contents.exchange(&shared.page, &shared.counts()));
+    let exchanged = exchange(&mut child);
     if bench.role.initiates() {
         thread.done_sending();
     }
-    exchanged.map_err(|did| child.error(did))?;
+    exchanged?;
     ended?;
     if let Some(wrong) = bench.wrong_bytes(&shared.counts()) {
         return Err(child.error(&wrong));
     }
-    if let Some(surplus) = delivered.surplus(&bench, shared.counts().packets) {
+    if let Some(surplus) = bench.surplus(delivered, shared.counts().packets) {
         return Err(child.error(&format!(
             "counted {surplus} datagrams more than UDP delivered to all sockets of this host"
         )));
@@ -139,7 +135,7 @@ fn refuse_company(child: &mut Child) -> io::Result<()> {
 /// Ends the program. Senders and clients end by themselves, so that their counts are final. Receivers and servers have
 /// an empty queue by now: they may be blocked in a receive, which a signal ends together with the process.
 fn end(child: &mut Child, role: Role, page: &Page) -> io::Result<()> {
-    page.stop();
+    page.set(at::STOP, 1);
     if !role.initiates() {
         child.terminate();
         child.wait_for_exit(ENDS_WITHIN);
@@ -222,25 +218,22 @@ impl Bench {
         let options = &self.options;
         let longest = options.payload_bytes.max(options.buffer_bytes);
         let page = Page::new(longest, self.verifies())?;
-        page.set(at::ROLE, self.role as usize);
-        page.set(at::PAYLOAD, options.payload_bytes);
-        page.set(at::BUFFER, options.buffer_bytes);
-        // `--batch` is a parameter of engines that are known to batch.
-        page.set(at::BATCH, Batch::DEFAULT.count());
-        let is_connected = self.connection == Connection::Connected;
-        page.set(at::CONNECTED, is_connected.into());
-        page.set(at::SPIN, options.spins.into());
-        page.set(at::TIMEOUT_MS, (TIMEOUT_NS / 1_000_000) as usize);
-        page.set_seed(fastrand::u64(..));
         let own = SockRef::from(&self.endpoint.socket).local_addr();
-        page.set(
-            at::IP,
-            if own.is_ok_and(|it| it.is_ipv6()) {
-                6
-            } else {
-                4
-            },
-        );
+        let is_ipv6 = own.is_ok_and(|it| it.is_ipv6());
+        let is_connected = self.connection == Connection::Connected;
+        for (at, value) in [
+            (at::ROLE, self.role as usize),
+            (at::PAYLOAD, options.payload_bytes),
+            (at::BUFFER, options.buffer_bytes),
+            // `--batch` is a parameter of engines that are known to batch.
+            (at::BATCH, Batch::DEFAULT.count()),
+            (at::CONNECTED, is_connected.into()),
+            (at::SPIN, options.spins.into()),
+            (at::TIMEOUT_MS, (TIMEOUT_NS / 1_000_000) as usize),
+            (at::IP, if is_ipv6 { 6 } else { 4 }),
+        ] {
+            page.set(at, value);
+        }
         if let Some(peer) = self.endpoint.peer {
             page.set_peer(peer);
         }
@@ -251,22 +244,18 @@ impl Bench {
     fn verifies(&self) -> bool {
         self.writer.is_some() || self.tracker.is_some()
     }
-}
 
-/// Datagrams that UDP had delivered to all sockets of this host when a receiver started. `None`: unknown, or the kernel
-/// may deliver several as one (GRO).
-struct Delivered(Option<u64>);
-
-impl Delivered {
-    fn read(bench: &Bench) -> Self {
-        let receives = matches!(bench.role, Role::Receive | Role::Server);
-        Self(receives.then(|| Protocols::read().in_datagrams()))
+    /// Returns the datagrams that UDP has delivered to all sockets of this host, if this end receives.
+    fn delivered(&self) -> Option<u64> {
+        let receives = matches!(self.role, Role::Receive | Role::Server);
+        receives.then(|| Protocols::read().in_datagrams())
     }
 
-    /// Returns how many more datagrams a receiver has counted than UDP has delivered since.
-    fn surplus(&self, bench: &Bench, counted: u64) -> Option<u64> {
-        let coalesces = getsockopt(&bench.endpoint.socket, UdpGroSegment).unwrap_or(false);
-        let before = self.0.filter(|_| !coalesces)?;
+    /// Returns how many more datagrams a receiver has counted than UDP has delivered since `before`. `None`: none, unknown,
+    /// or the kernel may deliver several as one (GRO).
+    fn surplus(&self, before: Option<u64>, counted: u64) -> Option<u64> {
+        let coalesces = getsockopt(&self.endpoint.socket, UdpGroSegment).unwrap_or(false);
+        let before = before.filter(|_| !coalesces)?;
         // 0: this kernel does not say.
         let now = Some(Protocols::read().in_datagrams()).filter(|&now| now > 0)?;
         Some(counted.saturating_sub(now.wrapping_sub(before))).filter(|&surplus| surplus > 0)

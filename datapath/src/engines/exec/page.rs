@@ -13,6 +13,7 @@ use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, SealFlag, fcntl};
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -20,15 +21,13 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::unistd::ftruncate;
 use socket2::SockAddr;
 
-use super::task::Published;
-
 /// Version of the page, increased with each change of its fields.
 const VERSION: usize = 1;
 
 /// Number of slots: a power of two, and no less than the largest batch.
-const SLOTS: u64 = 1024;
-/// Number of round-trip times.
-const ROUND_TRIPS: u64 = 65536;
+pub(super) const SLOTS: u64 = 1024;
+/// Number of round-trip times that the page has room for.
+pub(super) const ROUND_TRIPS: u64 = 65536;
 
 /// Offsets of the fields, in bytes. Fields are in the byte order of the machine.
 pub(super) mod at {
@@ -61,6 +60,38 @@ pub(super) mod at {
     pub(crate) const READY: usize = 568;
     pub(crate) const ROUND_TRIPS: usize = 1024;
     pub(crate) const FIRST_SLOT: usize = ROUND_TRIPS + 4 * 65536;
+}
+
+/// Counts that a program has published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Published {
+    pub(super) packets: u64,
+    pub(super) bytes: u64,
+    pub(super) errors: u64,
+    pub(super) refused: u64,
+    pub(super) answered: u64,
+    pub(super) late: u64,
+}
+
+impl Published {
+    /// Returns whether these counts can come `elapsed` after `before`: none goes back, and none has grown by more than
+    /// one a nanosecond, and a batch that was counted at once. No CPU is that fast.
+    pub(super) fn can_follow(&self, before: &Self, elapsed: Duration) -> bool {
+        const AT_ONCE: u128 = 1 << 16;
+        let most = elapsed.as_nanos() + AT_ONCE;
+        let fields = |it: &Self| {
+            [
+                it.packets,
+                it.bytes >> 16,
+                it.errors,
+                it.refused,
+                it.answered,
+                it.late,
+            ]
+        };
+        let mut grown = fields(self).into_iter().zip(fields(before));
+        grown.all(|(now, then)| now >= then && u128::from(now - then) <= most)
+    }
 }
 
 /// The page, mapped into this process.
@@ -105,6 +136,9 @@ impl Page {
             slot_bytes,
             file,
         };
+        // By which the program numbers its requests.
+        page.count(at::SEED)
+            .store(fastrand::u64(..), Ordering::Relaxed);
         page.set(at::VERSION, VERSION);
         page.set(at::VERIFY, verifies.into());
         page.set(at::SLOTS, usize_of(slots));
@@ -113,15 +147,10 @@ impl Page {
         Ok(page)
     }
 
-    /// Sets a field before the program starts.
+    /// Sets a field, after all that was set before.
     pub(super) fn set(&self, at: usize, value: usize) {
         let value = u32::try_from(value).unwrap_or(u32::MAX);
-        self.word(at).store(value, Ordering::Relaxed);
-    }
-
-    /// Sets the number by which the program numbers its requests.
-    pub(super) fn set_seed(&self, seed: u64) {
-        self.count(at::SEED).store(seed, Ordering::Relaxed);
+        self.word(at).store(value, Ordering::Release);
     }
 
     /// Sets the address that the program sends to.
@@ -144,16 +173,6 @@ impl Page {
     /// Returns whether the program is set up.
     pub(super) fn is_ready(&self) -> bool {
         self.word(at::READY).load(Ordering::Acquire) != 0
-    }
-
-    /// Lets the program begin.
-    pub(super) fn go(&self) {
-        self.word(at::GO).store(1, Ordering::Release);
-    }
-
-    /// Tells the program to end.
-    pub(super) fn stop(&self) {
-        self.word(at::STOP).store(1, Ordering::Release);
     }
 
     /// Returns the counts so far. Packets and bytes belong to the same moment, to within a batch: a reader that is
@@ -188,16 +207,6 @@ impl Page {
         let at = at::ROUND_TRIPS + 4 * usize_of(n % ROUND_TRIPS);
         let ns = self.word(at).load(Ordering::Relaxed);
         (answered - n <= ROUND_TRIPS).then_some(ns.into())
-    }
-
-    /// Returns the number of round-trip times that the page has room for.
-    pub(super) fn round_trips() -> u64 {
-        ROUND_TRIPS
-    }
-
-    /// Returns the number of slots.
-    pub(super) fn slots() -> u64 {
-        SLOTS
     }
 
     /// Writes the datagram of the n-th slot.

@@ -63,11 +63,7 @@ pub fn add_all(programs: &[(EngineName, PathBuf)]) -> Result<(), String> {
 
 /// Returns the engine with this name, if it is a program.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    let programs = programs();
-    programs
-        .iter()
-        .copied()
-        .find(|entry| entry.about.name == name)
+    all().into_iter().find(|entry| entry.about.name == name)
 }
 
 /// Returns all programs.

@@ -1,4 +1,4 @@
-//! Receives GRO aggregates: one buffer and one control message for recvmsg(2), with raw headers as in [`super::batch`].
+//! Receives GRO aggregates: one buffer and one control message for recvmsg(2), with raw headers as in [`super::receive_batch`].
 
 use std::io;
 use std::mem;
@@ -6,8 +6,8 @@ use std::net::UdpSocket;
 
 use libc::{c_int, c_void, iovec, mmsghdr};
 
+use super::FixedBuffer;
 use super::ReceiveMany;
-use super::fixed_buffer::FixedBuffer;
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount, ControlMemory, NoControls, ReadControls};
 use crate::sys::messages;

@@ -40,18 +40,19 @@ fn a_message_that_is_wrong_missing_or_cut_off_is_told() {
     let all = messages(ECT_0);
     assert_eq!(verdict(Cmsg::ALL, 0, &all), "right");
     let wrong = verdict(Cmsg::ALL, 0, &messages(0b01));
-    assert!(
-        wrong.ends_with("of 1 receives were wrong, the first one: the ECN bits 01 instead of 10"),
-        "{wrong}"
-    );
+    let told = "of 1 receives were wrong, the first one: Arrived { destination: Some(127.0.0.1), traffic_class: Some(1), ";
+    assert!(wrong.contains(told), "{wrong}");
+    let expected =
+        "instead of the destination Some(127.0.0.1), the ECN bits Some(2) and an arrival now";
+    assert!(wrong.ends_with(expected), "{wrong}");
     let unasked = verdict(Cmsg::PKTINFO, 0, &messages(0b01));
     assert_eq!(unasked, "right", "nobody asked for it");
     let cut = verdict(Cmsg::ALL, libc::MSG_CTRUNC, &all);
     assert!(cut.contains("cut off (MSG_CTRUNC)"), "{cut}");
     let missing = verdict(Cmsg::ALL, 0, &all[..all.len() - size_of::<usize>()]);
-    assert!(missing.ends_with("no ecn"), "{missing}");
+    assert!(missing.contains("traffic_class: None"), "{missing}");
     let none = verdict(Cmsg::TIMESTAMP, 0, &[]);
-    assert!(none.ends_with("no timestamp"), "{none}");
+    assert!(none.contains("at_ns: None"), "{none}");
 }
 
 #[test]
@@ -71,15 +72,15 @@ fn another_destination_and_an_arrival_long_ago_are_wrong() {
         ..right
     };
     for (arrived, expected) in [
-        (elsewhere, "the destination ::1 instead of 127.0.0.1"),
-        (long_ago, "the arrival 7 ns after 1970"),
+        (elsewhere, "destination: Some(::1)"),
+        (long_ago, "at_ns: Some(7)"),
     ] {
         let mut reader = reader(Cmsg::ALL);
         reader.compare(&right);
         assert!(reader.verdict().is_ok());
         reader.compare(&arrived);
         let error = reader.verdict().expect_err("it is wrong").to_string();
-        assert!(error.ends_with(expected), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 }
 

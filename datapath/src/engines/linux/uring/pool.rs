@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::IoUring;
 use io_uring::types::BufRingEntry;
 
-use crate::engines::linux::fixed_buffer::FixedBuffer;
+use crate::engines::linux::FixedBuffer;
 
 /// Identifier of the only buffer group.
 pub(super) const BUFFERS: u16 = 0;

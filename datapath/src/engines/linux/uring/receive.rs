@@ -13,7 +13,7 @@ use super::pool::{BUFFERS, Pool};
 use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions};
-use crate::engines::linux::fixed_buffer::FixedBuffer;
+use crate::engines::linux::FixedBuffer;
 use crate::sys::busy_poll;
 use crate::sys::source_address::{self, Source};
 

@@ -8,7 +8,7 @@ use io_uring::{IoUring, opcode, squeue};
 use super::{Outgoing, cancel_all, complete, register, ring};
 use crate::engine::payload::Fill;
 use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions, PerEndpoint};
-use crate::engines::linux::batch::SendBatch;
+use crate::engines::linux::send_batch::SendBatch;
 
 /// Sends many datagrams per io_uring_enter(2).
 pub struct SendRing {

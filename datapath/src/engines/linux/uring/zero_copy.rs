@@ -13,13 +13,13 @@ use io_uring::{IoUring, opcode, squeue};
 use libc::{iovec, sockaddr};
 use socket2::{SockAddr, SockAddrStorage};
 
-use self::notifications::{Batches, Place};
+use self::notifications::Batches;
 use super::{Outgoing, cancel_all, complete, locked_memory, register, ring};
 use crate::engine::payload::{Fill, NoFill};
 use crate::engine::{
     Addressing, BatchOutcome, Direction, Endpoint, IoOptions, Remark, Unconnected,
 };
-use crate::engines::linux::fixed_buffer::FixedBuffer;
+use crate::engines::linux::FixedBuffer;
 use crate::engines::linux::loopback_socket;
 use crate::engines::linux::zero_copy::{
     Completed, MOST_BUFFERS, MOST_BYTES, PAGE_BYTES, PATIENCE, stride,
@@ -95,13 +95,7 @@ impl Outgoing for ZeroCopySendRing {
                 let peer = peer.at(0).cast::<sockaddr>();
                 request.dest_addr(peer).dest_addr_len(peer_bytes)
             };
-            request.build().user_data(
-                Place {
-                    batch: n / count,
-                    datagram: n,
-                }
-                .packed(),
-            )
+            request.build().user_data(n as u64)
         };
         Ok(Self {
             requests: (0..batches * count).map(request).collect(),

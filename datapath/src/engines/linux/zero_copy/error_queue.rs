@@ -1,4 +1,4 @@
-//! Reads completions from a socket's error queue.
+//! Reads completions from a socket's error queue, and says what their counts mean.
 
 use std::io;
 use std::net::UdpSocket;
@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::Completed;
+use crate::engine::Remark;
 use crate::sys::error_queue::ErrorQueueMemory;
 
 /// `SO_EE_ORIGIN_ZEROCOPY` (include/uapi/linux/errqueue.h): distinguishes completions from errors in their queue.
@@ -74,6 +74,29 @@ pub(super) fn wait(socket: &UdpSocket, timeout: PollTimeout) -> io::Result<()> {
     Ok(poll(&mut set, timeout).map(drop)?)
 }
 
+/// Completed calls, and how many of them the kernel copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Completed {
+    /// Completed calls.
+    pub calls: u64,
+    /// Completed calls that the kernel copied.
+    pub copied: u64,
+}
+
+impl Completed {
+    /// Says in the results row whether the kernel copied. `None`: it copied nothing.
+    pub fn remark(self) -> Remark {
+        match self {
+            Self { copied: 0, .. } => None,
+            Self { calls, copied } if calls == copied => Some(
+                "zero copy: the kernel copied all datagrams after all, as it does over loopback, veth and interfaces \
+                 without checksum offload",
+            ),
+            Self { .. } => Some("zero copy: the kernel copied some of the datagrams after all"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +113,13 @@ mod tests {
             copied: 3,
         };
         assert_eq!(queue.completed(), completed);
+    }
+
+    #[test]
+    fn the_row_tells_whether_the_kernel_copied() {
+        let copied = |copied| Completed { calls: 7, copied }.remark();
+        assert_eq!(copied(0), None);
+        assert!(copied(3).is_some_and(|it| it.contains("some")));
+        assert!(copied(7).is_some_and(|it| it.contains("all")));
     }
 }

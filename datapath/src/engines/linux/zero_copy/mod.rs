@@ -1,7 +1,6 @@
 //! Sends without a copy (MSG_ZEROCOPY, Linux 5.0 for UDP): the kernel reads a datagram from the program's memory until
 //! a completion in the socket's error queue tells that the memory is free again (Documentation/networking/msg_zerocopy.rst).
 
-mod completed;
 mod error_queue;
 
 use std::io;
@@ -13,11 +12,11 @@ use std::time::{Duration, Instant};
 use nix::poll::PollTimeout;
 use socket2::{SockAddr, SockRef};
 
-pub use self::completed::Completed;
+pub use self::error_queue::Completed;
 use self::error_queue::{ErrorQueue, Message};
 use crate::engine::ReadControls;
 use crate::engine::payload::Fill;
-use crate::engines::linux::message::send_message;
+use crate::engines::linux::send_message;
 use crate::sys::switch;
 
 /// `SO_ZEROCOPY` (include/uapi/asm-generic/socket.h), which libc lacks.

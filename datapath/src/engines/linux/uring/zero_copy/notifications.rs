@@ -13,14 +13,9 @@ pub(super) struct Batches {
     pub(super) in_use: Box<[usize]>,
     /// Datagrams of all batches whose send failed. Their notifications always say that the kernel copied.
     failed: Box<[bool]>,
+    /// Datagrams per batch.
+    count: usize,
     pub(super) completed: Completed,
-}
-
-/// The datagram that a completion is about.
-pub(super) struct Place {
-    pub(super) batch: usize,
-    /// Index among the datagrams of all batches.
-    pub(super) datagram: usize,
 }
 
 impl Batches {
@@ -28,15 +23,17 @@ impl Batches {
         Self {
             in_use: vec![0; batches].into(),
             failed: vec![false; batches * count].into(),
+            count,
             completed: Completed::default(),
         }
     }
 
-    /// Takes a completion. Returns whether it is the result of a send, and not a notification.
+    /// Takes a completion, whose data are the index of its datagram among those of all batches. Returns whether it is the result of a send, and not a notification.
     #[inline]
     pub(super) fn is_result(&mut self, completion: &cqueue::Entry) -> bool {
         let (result, flags) = (completion.result(), completion.flags());
-        let Place { batch, datagram } = Place::unpacked(completion.user_data());
+        #[expect(clippy::cast_possible_truncation, reason = "it was a usize")]
+        let datagram = completion.user_data() as usize;
         let is_result = !cqueue::notif(flags);
         if is_result {
             self.failed[datagram] = result <= 0;
@@ -45,23 +42,8 @@ impl Batches {
             self.completed.copied += u64::from(result & COPIED != 0);
         }
         if !cqueue::more(flags) {
-            self.in_use[batch] -= 1;
+            self.in_use[datagram / self.count] -= 1;
         }
         is_result
-    }
-}
-
-impl Place {
-    pub(super) fn packed(&self) -> u64 {
-        (self.batch as u64) << 32 | self.datagram as u64
-    }
-
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "two halves")]
-    fn unpacked(data: u64) -> Self {
-        Self {
-            batch: (data >> 32) as usize,
-            datagram: data as u32 as usize,
-        }
     }
 }

@@ -165,11 +165,7 @@ fn a_batch_is_filled_again_only_after_its_last_notification() {
     };
     // Simulates a datagram in the queue of an interface, whose notification comes with the next wait.
     ring.batches.in_use[0] = 1;
-    let batch = Place {
-        batch: 0,
-        datagram: 0,
-    };
-    let notification = opcode::Nop::new().build().user_data(batch.packed());
+    let notification = opcode::Nop::new().build().user_data(0);
     #[expect(unsafe_code, reason = "the kernel follows the request's pointers")]
     // SAFETY: the request has none.
     unsafe { ring.ring.submission().push(&notification) }.expect("it is empty");

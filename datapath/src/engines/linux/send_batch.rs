@@ -8,7 +8,7 @@ use socket2::{SockAddr, SockAddrStorage, SockRef};
 
 use crate::engine::payload::Fill;
 use crate::engine::{Addressing, BatchCount, BatchOutcome, Endpoint, IoOptions};
-use crate::engines::linux::fixed_buffer::FixedBuffer;
+use crate::engines::linux::FixedBuffer;
 use crate::sys::{messages, socket_queues};
 
 /// Datagrams to send in one call.

@@ -1,5 +1,10 @@
 //! Receives with recvmmsg(2): many datagrams per call into preallocated buffers, on unconnected sockets with their
 //! source addresses, with `--cmsg` also with their control messages.
+//!
+//! nix also has these calls. But its `MultiHeaders` permanently loses its control messages after a message that came
+//! without one, cannot be kept with its receive slices over a loop, costs twice the instructions per datagram, and calls
+//! the C library, which [does something else](crate::sys::messages). Raw headers are used only here and in
+//! [`super::coalesced`], [`super::send_batch`].
 
 use std::io;
 use std::net::UdpSocket;
@@ -9,8 +14,8 @@ use libc::{c_void, iovec, mmsghdr};
 
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount, ControlMemory, IoOptions, NoControls, ReadControls};
+use crate::engines::linux::FixedBuffer;
 use crate::engines::linux::ReceiveMany;
-use crate::engines::linux::fixed_buffer::FixedBuffer;
 use crate::sys::messages;
 use crate::sys::source_address::Source;
 

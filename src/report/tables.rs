@@ -1,0 +1,94 @@
+//! Tables: those of the terminal as HTML, what went wrong, and published results of others.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use crate::experiment::suite::{self, Suite, Swept, beside, sources};
+use crate::results::files::Results;
+use crate::results::row::Status;
+use crate::term::table::{Columns, Table};
+
+/// Cases named for a reason, at most. The rows have all.
+const MOST_NAMED: usize = 3;
+
+/// Returns a table.
+pub(super) fn table(caption: &str, table: &Table) -> Markup {
+    let headings: Vec<(String, bool)> = table.headings().collect();
+    let class = |n: usize| {
+        let (_, is_number) = headings.get(n)?;
+        (!is_number).then_some("text")
+    };
+    html! {
+        .scroll tabindex="0" role="region" aria-label=(caption) {
+            table {
+                caption { (caption) }
+                thead {
+                    tr {
+                        @for (n, (name, _)) in headings.iter().enumerate() {
+                            th class=[class(n)] scope="col" { (name) }
+                        }
+                    }
+                }
+                tbody {
+                    @for row in table.rows() {
+                        tr {
+                            @for (n, cell) in row.iter().enumerate() {
+                                @if n == 0 { th scope="row" { (cell) } } @else { td class=[class(n)] { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns each distinct reason with its cases. `None`: every case was measured.
+pub(super) fn reasons(file: &Results) -> Option<Markup> {
+    let mut reasons: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for row in file.rows.iter().filter(|row| row.status != Status::Ok) {
+        let key = (row.status.to_string(), row.reason.line());
+        reasons.entry(key).or_default().push(row.case.key());
+    }
+    let columns = Columns::<((String, String), Vec<String>)>::default()
+        .word("status", |((status, _), _)| status.clone())
+        .number("cases", |(_, cases)| cases.len().to_string())
+        .word("reason", |((_, reason), _)| reason.clone())
+        .text("such as", |(_, cases)| {
+            cases[..cases.len().min(MOST_NAMED)].join(", ")
+        });
+    let found = columns.table(reasons);
+    (!found.is_empty()).then(|| table("Cases that were not measured", &found))
+}
+
+/// Returns each distinct warning with the number of its cases, the most frequent first. `None`: no case has one.
+pub(super) fn warnings(file: &Results) -> Option<Markup> {
+    let mut warnings: BTreeMap<String, usize> = BTreeMap::new();
+    for warning in file.rows.iter().flat_map(|row| &row.warnings) {
+        *warnings.entry(warning.line()).or_default() += 1;
+    }
+    let mut warnings: Vec<(String, usize)> = warnings.into_iter().collect();
+    warnings.sort_by_key(|(_, cases)| Reverse(*cases));
+    let columns = Columns::<(String, usize)>::default()
+        .number("cases", |(_, cases)| cases.to_string())
+        .text("warning", |(warning, _)| warning.clone());
+    let found = columns.table(warnings);
+    (!found.is_empty()).then(|| table("Warnings, and in how many cases", &found))
+}
+
+/// Returns the tables of a suite's published results, next to the sweeps. `None`: nothing has been published.
+pub(super) fn published(suite: &Suite, files: &[Results]) -> Option<Markup> {
+    let sweeps: Vec<Swept> = files.iter().map(|file| file.rows.as_slice()).collect();
+    let tables = beside(suite, &sweeps);
+    let drawn = html! {
+        @for beside in &tables {
+            h3 { (beside.published.title) }
+            p { (sources(beside.published)) "." }
+            (table(&beside.published.title, &suite::table(beside)))
+            @if !beside.published.note.is_empty() { p { (beside.published.note) } }
+        }
+    };
+    (!tables.is_empty()).then_some(drawn)
+}
