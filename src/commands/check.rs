@@ -31,12 +31,12 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let machine = detected.machine(&host);
     let ChosenBoard { board, reason, .. } = detected;
     let mut interfaces = interfaces(&args.interface, &root)?;
-    let subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
+    let mut subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
     // Looking at the CPUs took a while, in which counters may have moved.
     for interface in &mut interfaces {
         interface.read_again(&root);
     }
-    let subject = subject.with_interfaces(interfaces);
+    subject.interfaces = interfaces;
     let findings = subject.findings();
 
     let mut out = String::new();

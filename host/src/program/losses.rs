@@ -3,6 +3,7 @@
 use std::iter;
 
 use nix::sys::utsname::uname;
+use serde_json::json;
 
 use super::Interval;
 use crate::check::{Finding, Unfit, why_and_fix};
@@ -97,7 +98,7 @@ pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
     let drops = cause.datagrams();
     let Some(place) = cause.place else {
         let what = "dropped at its sockets, and no counter of the kernel says why";
-        let (why, fix) = why_and_fix("drops-unexplained", &[]);
+        let (why, fix) = why_and_fix("drops-unexplained", &json!({}));
         return Finding::invalid(lost(format!("{drops} {what}")), why, fix);
     };
     let by_reasons = place.reasons.join(", ");

@@ -1,31 +1,33 @@
 //! Sockets of several programs that would take the same datagrams.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
+
+use serde_json::json;
 
 use super::Interval;
 use super::interval::SocketSeen;
-use crate::check::{Finding, Values};
+use crate::check::Finding;
 
 /// Finds sockets of several processes on one port whose addresses overlap: only some of them get a datagram.
 pub(super) fn twins(seen: &Interval) -> Option<Finding> {
-    let mut by_port: BTreeMap<u16, Vec<&SocketSeen>> = BTreeMap::new();
-    for socket in seen.sockets.values() {
-        let of_port = by_port.entry(socket.local.port()).or_default();
-        of_port.push(socket);
-    }
-    by_port.into_iter().find_map(|(port, mut sockets)| {
-        let all = sockets.clone();
-        sockets.retain(|one| all.iter().any(|other| are_twins(one, other)));
-        (!sockets.is_empty()).then(|| finding(seen, port, sockets))
-    })
+    let sockets: Vec<&SocketSeen> = seen.sockets.values().collect();
+    let is_twin = |one: &&&SocketSeen| sockets.iter().any(|other| are_twins(one, other));
+    let port = sockets
+        .iter()
+        .filter(is_twin)
+        .map(|it| it.local.port())
+        .min()?;
+    let on_port = sockets.iter().filter(is_twin).copied();
+    let on_port = on_port.filter(|it| it.local.port() == port);
+    Some(finding(seen, port, on_port.collect()))
 }
 
 fn are_twins(one: &SocketSeen, other: &SocketSeen) -> bool {
     // One that is connected takes what one peer sends, and leaves the rest to the other.
     let are_connected = one.is_connected || other.is_connected;
     let on_other_devices = one.device != other.device && one.device != 0 && other.device != 0;
-    if are_connected || on_other_devices {
+    if one.local.port() != other.local.port() || are_connected || on_other_devices {
         return false;
     }
     one.owners != other.owners && (takes_part(one, other) || takes_part(other, one))
@@ -51,30 +53,32 @@ fn ip(socket: &SocketSeen) -> IpAddr {
 fn finding(seen: &Interval, port: u16, mut sockets: Vec<&SocketSeen>) -> Finding {
     // The kernel prefers exact addresses, and IPv4 to both (`compute_score`, net/ipv4/udp.c).
     sockets.sort_by_key(|it| (ip(it).is_unspecified(), ip(it)));
-    let owners: BTreeSet<u32> = sockets.iter().flat_map(|it| &it.owners).copied().collect();
-    let each: Vec<String> = sockets.iter().map(|it| at(seen, it)).collect();
     let first = ip(sockets[0]);
     let (winners, losers): (Vec<&SocketSeen>, Vec<_>) =
         sockets.iter().partition(|it| ip(it) == first);
-    let address = match first {
-        any if any.is_unspecified() => "any IPv4 address".to_owned(),
-        one => one.to_string(),
-    };
-    let kind = if losers.is_empty() {
-        "twins"
-    } else {
-        "overlapping-addresses"
-    };
-    let values: &Values = &[
-        ("count", &sockets.len()),
-        ("port", &port),
-        ("owners", &owners.len()),
-        ("each", &each.join(", ")),
-        ("winners", &names(seen, &winners)),
-        ("address", &address),
-        ("losers", &names(seen, &losers)),
-    ];
-    Finding::noted(kind, values)
+    let each = sockets.iter().map(|it| at(seen, it)).collect::<Vec<_>>();
+    let values = json!({
+        "count": sockets.len(),
+        "port": port,
+        "owners": owners(&sockets).len(),
+        "each": each.join(", "),
+        "winners": names(seen, &winners),
+        "address": if first.is_unspecified() { "any IPv4 address".to_owned() } else { first.to_string() },
+        "losers": names(seen, &losers),
+    });
+    let are_alike = losers.is_empty();
+    Finding::noted(
+        if are_alike {
+            "twins"
+        } else {
+            "overlapping-addresses"
+        },
+        values,
+    )
+}
+
+fn owners(sockets: &[&SocketSeen]) -> BTreeSet<u32> {
+    sockets.iter().flat_map(|it| &it.owners).copied().collect()
 }
 
 /// Returns a socket's address, its processes, and their runs.
@@ -89,8 +93,10 @@ fn at(seen: &Interval, socket: &SocketSeen) -> String {
 }
 
 fn names(seen: &Interval, sockets: &[&SocketSeen]) -> String {
-    let owners: BTreeSet<u32> = sockets.iter().flat_map(|it| &it.owners).copied().collect();
-    let names: Vec<&str> = owners.iter().map(|pid| name(seen, *pid)).collect();
+    let names: Vec<&str> = owners(sockets)
+        .into_iter()
+        .map(|pid| name(seen, pid))
+        .collect();
     names.join(" and ")
 }
 
@@ -102,6 +108,7 @@ fn name(seen: &Interval, pid: u32) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::net::SocketAddr;
 
     use super::super::ThreadTimes;
