@@ -6,7 +6,6 @@
 
 mod detect;
 mod draft;
-mod parse;
 mod profile;
 mod rules;
 mod thread_placement;

@@ -1,24 +1,44 @@
-//! Rules between the values of a profile: each needs more than one value to break.
+//! Parses a profile, and checks its values by themselves and against each other.
+
+use std::fmt;
 
 use toml::de::{DeTable, DeValue};
 
 use super::profile::{Board, Cpus};
 use super::{position_of_repeated, repeated};
 use crate::data::{Payload, Threads};
+use crate::error::UsageError;
 use crate::placement::receiver_threads;
 
+impl Board {
+    /// Parses a profile. `file` is the name in error messages.
+    ///
+    /// # Errors
+    /// Fails if the text is malformed or breaks a rule. The message has the file, the line, and the problem.
+    pub fn parse(text: &str, file: &str) -> Result<Self, UsageError> {
+        let at = |start: usize, message: &str| {
+            let line = text[..start.min(text.len())].matches('\n').count() + 1;
+            UsageError::file(file, line, message)
+        };
+        let board: Self = toml::from_str(text)
+            .map_err(|error| at(error.span().map_or(0, |span| span.start), error.message()))?;
+        check(&board).map_err(|fault| at(fault.start(text), &fault.message))?;
+        Ok(board)
+    }
+}
+
 /// A broken rule, and the value that breaks it.
-pub(super) struct Fault {
+struct Fault {
     /// The keys and, in arrays, the positions that lead to the value: `cpus.big.1`.
     path: String,
     /// Description of the problem.
-    pub(super) message: String,
+    message: String,
 }
 
 impl Fault {
     /// Returns the offset in bytes of the value in the profile's text. If the value is missing, that of the table
     /// that should have it.
-    pub(super) fn start(&self, text: &str) -> usize {
+    fn start(&self, text: &str) -> usize {
         let Ok(profile) = DeTable::parse(text) else {
             return 0; // then it would not have come to the rules
         };
@@ -57,10 +77,19 @@ fn refuse_at(
     })
 }
 
-/// Refuses a profile that contradicts itself.
-pub(super) fn check(board: &Board) -> Result<(), Fault> {
+/// Refuses a profile with values that are none, or that contradict each other.
+fn check(board: &Board) -> Result<(), Fault> {
+    check_texts(board)?;
+    check_axis("targets", &board.targets)?;
+    let other = board.targets.iter().position(|triple| !is_linux(triple));
+    refuse_at("targets", other, |at| {
+        let triple = &board.targets[at];
+        format!("{triple:?} is not a known target: use one such as aarch64-unknown-linux-gnu")
+    })?;
     let cpus = board.cpus.as_ref();
     cpus.map_or(Ok(()), check_cpus)?;
+    check_axis("defaults.threads", &board.defaults.threads)?;
+    check_axis("defaults.payload", &board.defaults.payload)?;
     check_payloads(&board.defaults.payload)?;
     check_temperatures(board)?;
     let loopback = board.loopback.iter().map(|it| Entry {
@@ -76,6 +105,42 @@ pub(super) fn check(board: &Board) -> Result<(), Fault> {
         lists: vec![("cpus", &it.cpus, it.threads.count())],
     });
     check_entries("wire", &wire.collect::<Vec<_>>(), cpus)
+}
+
+/// Checks the name, which becomes part of a file name, and that no text is blank: an empty `model` would fit every
+/// machine.
+fn check_texts(board: &Board) -> Result<(), Fault> {
+    let name = &board.name;
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_plain = !name.is_empty() && name != "auto" && name.bytes().all(plain);
+    let fix = "use lower-case letters, digits and dashes, and not auto";
+    let wrong = (!is_plain).then(|| format!("{name:?} is not a valid name: {fix}"));
+    refuse("name", wrong)?;
+    for (path, texts) in [
+        ("title", std::slice::from_ref(&board.title)),
+        ("verified_on", &board.verified_on),
+        ("limits", &board.limits),
+        ("detect.compatible", &board.detect.compatible),
+        ("detect.model", &board.detect.model),
+    ] {
+        let blank = texts.iter().position(|text| text.trim().is_empty());
+        refuse_at(path, blank, |_| "the text is empty: write one".to_owned())?;
+    }
+    Ok(())
+}
+
+fn is_linux(triple: &str) -> bool {
+    let parts: Vec<&str> = triple.split('-').collect();
+    matches!(parts[..], [_arch, _vendor, "linux", _abi])
+}
+
+/// Checks that there is at least one value, and none twice.
+fn check_axis<T: PartialEq + fmt::Display>(path: &str, values: &[T]) -> Result<(), Fault> {
+    let none = "the list is empty: it needs at least one value";
+    refuse(path, values.is_empty().then(|| none.to_owned()))?;
+    refuse_at(path, position_of_repeated(values), |at| {
+        format!("{} is listed twice", values[at])
+    })
 }
 
 fn check_cpus(cpus: &Cpus) -> Result<(), Fault> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::VERSION;
-use crate::text::sentences;
+use crate::text::{fill, sentences};
 
 /// A property of the host that affects the numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ sentences! {
     }
 }
 
-/// What is said about a trouble. `{NAME}` stands for a value, `{NAME.FIELD}` for a field of one.
+/// What is said about a trouble. [`fill`] knows the syntax.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Words {
@@ -187,17 +187,6 @@ impl Finding {
 pub(crate) fn why_and_fix(name: &str, values: &Value) -> (String, String) {
     let words = &TROUBLES[name];
     (fill(&words.why, values), fill(&words.fix, values))
-}
-
-fn fill(text: &str, values: &Value) -> String {
-    let mut parts = text.split('{');
-    let mut filled = parts.next().unwrap_or_default().to_owned();
-    for (path, rest) in parts.filter_map(|part| part.split_once('}')) {
-        let value = path.split('.').fold(values, |value, key| &value[key]);
-        filled += &value.as_str().map_or(value.to_string(), str::to_owned);
-        filled += rest;
-    }
-    filled
 }
 
 #[cfg(test)]

@@ -37,10 +37,11 @@ pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
 /// Reports governors that may lower the clock.
 fn governor_finding(subject: &Subject) -> Option<Finding> {
     let policies = subject.host.cpufreq.iter();
-    let policies = policies.filter(|policy| may_lower_clock(policy));
-    let governors: BTreeSet<&str> = policies.filter_map(|it| it.governor.as_deref()).collect();
-    let governors = Vec::from_iter(governors).join("+");
-    (!governors.is_empty()).then(|| Finding::unfit(Unfit::Governor { governors }))
+    let policies: Vec<_> = policies.filter(|policy| may_lower_clock(policy)).collect();
+    let governors = policies.iter().filter_map(|it| it.governor.as_deref());
+    let governors = Vec::from_iter(governors.collect::<BTreeSet<_>>()).join("+");
+    let values = json!({"files": policies.first()?.files("scaling_governor")});
+    Some(Finding::unfit_with(Unfit::Governor { governors }, values))
 }
 
 /// Returns whether a governor may choose another clock than the highest one. Under `userspace`, somebody sets the clock
@@ -66,8 +67,9 @@ fn low_clock(policy: &CpufreqPolicy) -> Option<Finding> {
         max_mhz: max_khz / 1000,
         governor: policy.governor.clone()?,
     };
+    let values = json!({"files": policy.files("scaling_governor")});
     (is_low && !may_lower_clock(policy) && !reports_measured_clock(policy))
-        .then(|| Finding::unfit(seen))
+        .then(|| Finding::unfit_with(seen, values))
 }
 
 /// Lowest clock in percent of the highest one that still counts as the highest: drivers round the requested clock.
@@ -84,7 +86,9 @@ fn reports_measured_clock(policy: &CpufreqPolicy) -> bool {
 fn capped_clock(policy: &CpufreqPolicy) -> Option<Finding> {
     let (max_khz, hardware_khz) = (policy.max_khz?, policy.hardware_max_khz?);
     let values = json!({
-        "policy": policy,
+        "cpus": policy.cpus,
+        "directory": policy.directory,
+        "hardware_khz": hardware_khz,
         "max_mhz": max_khz / 1000,
         "hardware_mhz": hardware_khz / 1000,
     });

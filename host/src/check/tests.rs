@@ -17,6 +17,7 @@ fn policy() -> CpufreqPolicy {
         max_khz: Some(1_800_000),
         current_khz: Some(1_800_000),
         hardware_max_khz: Some(1_800_000),
+        directory: "sys/devices/system/cpu/cpufreq/policy0".to_owned(),
     }
 }
 
@@ -148,6 +149,10 @@ type Change = fn(&mut Seen);
 const TROUBLES: &[(&str, Change)] = &[
     ("varying governors", |seen| {
         seen.host.cpufreq = policies(["ondemand", "performance", "schedutil", "ondemand"]);
+    }),
+    ("governor of an old kernel", |seen| {
+        seen.host.cpufreq = policies(["ondemand"; 4]);
+        seen.host.cpufreq[0].directory = "sys/devices/system/cpu/cpu10/cpufreq".to_owned();
     }),
     ("governor powersave", |seen| {
         seen.host.cpufreq[0].governor = Some("powersave".to_owned());

@@ -1,4 +1,4 @@
-//! Reads facts about the kernel: architecture, configuration and load.
+//! Reads facts about the kernel: architecture, configuration and load, and the clocks that it controls.
 
 use std::fs;
 use std::io::Read;
@@ -6,7 +6,9 @@ use std::io::Read;
 use flate2::read::DeflateDecoder;
 use nix::sys::utsname::uname;
 use nix::unistd::{SysconfVar, sysconf};
+use serde::{Deserialize, Serialize};
 
+use super::joined;
 use crate::sys::files::Root;
 
 /// Returns the kernel's architecture (`uname -m`). A 32-bit process may be told another name (personality(2)); the
@@ -92,6 +94,97 @@ pub(super) fn load_1min(root: &Root) -> Option<f64> {
     loads.split_whitespace().next()?.parse().ok()
 }
 
+/// One cpufreq policy: CPUs that share a clock (kernel doc admin-guide/pm/cpufreq).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpufreqPolicy {
+    /// Name in the kernel, such as `policy4`.
+    pub name: String,
+    /// CPUs, as the kernel lists them.
+    pub cpus: String,
+    /// Driver that sets the clock.
+    pub driver: Option<String>,
+    /// Governor that chooses the clock.
+    pub governor: Option<String>,
+    /// Lowest clock that the governor may choose, in kHz.
+    pub min_khz: Option<u64>,
+    /// Highest clock that the governor may choose, in kHz.
+    pub max_khz: Option<u64>,
+    /// Last requested clock, in kHz. On a Raspberry Pi the firmware may run a lower one.
+    pub current_khz: Option<u64>,
+    /// Highest clock of the hardware, in kHz.
+    pub hardware_max_khz: Option<u64>,
+    /// Directory of its files, below the root.
+    #[serde(skip)]
+    pub directory: String,
+}
+
+impl CpufreqPolicy {
+    /// Returns the pattern that matches a file of all policies of this machine, for a shell.
+    pub fn files(&self, file: &str) -> String {
+        let pattern = self.directory.replace(|c: char| c.is_ascii_digit(), "*");
+        format!("/{pattern}/{file}")
+    }
+
+    fn read(root: &Root, name: String, directory: String) -> Self {
+        let text = |file: &str| root.text(format!("{directory}/{file}"));
+        let number = |file: &str| root.number(format!("{directory}/{file}"));
+        let cpus = text("related_cpus").or_else(|| text("affected_cpus"));
+        Self {
+            // On old kernels, the directory may be that of a CPU alone.
+            cpus: cpus.unwrap_or_else(|| name.trim_start_matches(char::is_alphabetic).to_owned()),
+            name,
+            driver: text("scaling_driver"),
+            governor: text("scaling_governor"),
+            min_khz: number("scaling_min_freq"),
+            max_khz: number("scaling_max_freq"),
+            current_khz: number("scaling_cur_freq"),
+            hardware_max_khz: number("cpuinfo_max_freq"),
+            directory,
+        }
+    }
+}
+
+/// Returns every policy, by number: those of `cpufreq/policyN`, and then those below CPUs that none of these has.
+///
+/// Before Linux 4.x there is no directory `cpufreq/policyN`: each CPU has the files in a directory of its own, or a link
+/// to that of the CPU that it shares its clock with ("cpufreq: create cpu/cpufreq/policyX directories", 2015).
+pub(crate) fn policies(root: &Root) -> Vec<CpufreqPolicy> {
+    const CPUS: &str = "sys/devices/system/cpu";
+    let names = root.names(format!("{CPUS}/cpufreq"), "policy").into_iter();
+    let mut places: Vec<(String, String)> = names
+        .map(|name| (name.clone(), format!("{CPUS}/cpufreq/{name}")))
+        .collect();
+    let names = root.names(CPUS, "cpu").into_iter();
+    let mut cpus: Vec<usize> = names.filter_map(|it| it[3..].parse().ok()).collect();
+    cpus.sort_unstable();
+    places.extend(
+        cpus.iter()
+            .map(|cpu| (format!("cpu{cpu}"), format!("{CPUS}/cpu{cpu}/cpufreq"))),
+    );
+    places.retain(|(_, directory)| root.path(directory).is_dir());
+    let mut found: Vec<CpufreqPolicy> = Vec::new();
+    for (name, directory) in places {
+        let policy = CpufreqPolicy::read(root, name, directory);
+        // Other CPUs of a policy show it again, and so do new kernels below each CPU.
+        if !found.iter().any(|known| known.cpus == policy.cpus) {
+            found.push(policy);
+        }
+    }
+    found
+}
+
+/// Returns the governors in use.
+pub(super) fn governor(root: &Root) -> Option<String> {
+    let governors = policies(root).into_iter().map(|policy| policy.governor);
+    joined(governors.flatten().collect())
+}
+
+/// Returns the driver that puts idle CPUs to sleep. Without one, the kernel says `none`.
+pub(super) fn cpuidle_driver(root: &Root) -> Option<String> {
+    root.text("sys/devices/system/cpu/cpuidle/current_driver")
+        .filter(|driver| driver != "none")
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -155,5 +248,51 @@ mod tests {
         assert_eq!(irq_time_accounting(&root, Some("6.2")), None);
         let (_dir, root) = tree(&[("proc/config.gz", b"no gzip")]);
         assert_eq!(irq_time_accounting(&root, Some("6.1")), None);
+    }
+    #[test]
+    fn old_kernels_have_their_clocks_below_each_cpu() {
+        const CPUS: &str = "sys/devices/system/cpu";
+        let file = |cpu: usize, name: &str| format!("{CPUS}/cpu{cpu}/cpufreq/{name}");
+        let mut files = Vec::new();
+        for cpu in [0, 1, 2, 10] {
+            let cpus = if cpu < 2 { "0 1" } else { "2 10" };
+            files.push((file(cpu, "related_cpus"), cpus));
+            files.push((file(cpu, "scaling_governor"), "ondemand\n"));
+            files.push((file(cpu, "scaling_cur_freq"), "96000\n"));
+        }
+        files.push((format!("{CPUS}/cpufreq/ondemand/up_threshold"), "95\n"));
+        files.push((format!("{CPUS}/cpuidle/current_driver"), "none\n"));
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, *text)).collect();
+        let (_dir, root) = tree(&files);
+        let found = policies(&root);
+        let seen: Vec<(&str, &str, Option<u64>)> = found
+            .iter()
+            .map(|policy| (&*policy.name, &*policy.cpus, policy.current_khz))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("cpu0", "0 1", Some(96_000)),
+                ("cpu2", "2 10", Some(96_000))
+            ]
+        );
+        assert_eq!(governor(&root).as_deref(), Some("ondemand"));
+        // One that a new kernel lists is read once, and the others as well.
+        let mixed = files.iter().copied().chain([
+            ("sys/devices/system/cpu/cpufreq/policy0/related_cpus", "0 1"),
+            (
+                "sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq",
+                "5\n",
+            ),
+        ]);
+        let (_dir, mixed) = tree(&mixed.collect::<Vec<_>>());
+        let names: Vec<String> = policies(&mixed).into_iter().map(|it| it.name).collect();
+        assert_eq!(names, ["policy0", "cpu2"]);
+        let (directory, pattern) = (&found[1].directory, found[1].files("scaling_governor"));
+        assert_eq!(directory, "sys/devices/system/cpu/cpu2/cpufreq");
+        assert_eq!(
+            pattern,
+            "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+        );
     }
 }

@@ -3,19 +3,12 @@
 //! They are read before anything is measured. Values that may change meanwhile (temperatures, clocks) are read around
 //! every window instead, by [`crate::sys::sensors`].
 
-mod cgroup;
 mod cpu;
-mod cpuinfo;
 pub mod interface;
 mod interrupts;
 mod kernel;
 mod model;
-mod mounts;
 mod network;
-mod nics;
-mod power;
-mod usb;
-mod virtualization;
 
 use std::net::UdpSocket;
 
@@ -32,10 +25,9 @@ use crate::text::cpu_list;
 pub use self::cpu::Cpu;
 pub(super) use self::cpu::{online, usable};
 pub use self::interface::{Interface, InterfaceKind};
-pub use self::network::{Conntrack, RcvbufLimit};
-pub use self::nics::Nic;
-pub use self::power::CpufreqPolicy;
-pub(super) use self::power::policies;
+pub use self::kernel::CpufreqPolicy;
+pub(super) use self::kernel::policies;
+pub use self::network::{Conntrack, Nic, RcvbufLimit};
 
 /// A build of udpbench.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -184,8 +176,8 @@ impl Host {
             build: Build::own(),
             soc: compatible.last().cloned(),
             hides_device_tree: model::is_hidden(root, &compatible),
-            model: model::read(root),
-            cpu_model: cpuinfo::model(root),
+            model: model::board(root),
+            cpu_model: model::cpus(root),
             offline_cpus: cpu::offline(root, &pinnable_cpus),
             pinnable_cpus,
             cpus,
@@ -200,20 +192,20 @@ impl Host {
             locks_memory: Some(real_time::may_lock_memory()),
             busy_poll: Refusals::read(),
             incoming_cpu_refusal: incoming_cpu_refusal(root),
-            cpu_quota: cgroup::quota(root),
-            virtualization: virtualization::read(root, &compatible),
+            cpu_quota: cpu::quota(root),
+            virtualization: model::virtualization(root, &compatible),
             machine: kernel::machine(root),
             preemption: kernel_version
                 .as_deref()
                 .map(|version| kernel::preemption(root, version)),
             page_bytes: kernel::page_bytes(),
             irq_time_accounting: config.has("IRQ_TIME_ACCOUNTING"),
-            governor: power::governor(root),
-            cpufreq: power::policies(root),
+            governor: kernel::governor(root),
+            cpufreq: kernel::policies(root),
             power_meter: PowerMeter::find(root).map(|meter| meter.name),
             clocksource: root
                 .text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
-            cpuidle_driver: power::cpuidle_driver(root),
+            cpuidle_driver: kernel::cpuidle_driver(root),
             load_1min: kernel::load_1min(root),
             open_files: limits::most_open_files(),
             lists_drops: !drops::can_read_socket_drops(),
@@ -223,7 +215,7 @@ impl Host {
             lo_rps_cpus: network::rps_cpus(root, "lo").filter(|_| !sys_is_foreign),
             sys_is_foreign,
             conntrack: network::conntrack(root),
-            nics: nics::all(root),
+            nics: network::nics(root),
             v4_refusal: loopback_problem(Ip::V4),
             v6_refusal: loopback_problem(Ip::V6),
             compatible,

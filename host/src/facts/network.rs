@@ -1,4 +1,4 @@
-//! Reads the network stack's settings that affect packets: RPS, XPS, conntrack, and the interrupts of interfaces.
+//! Reads the network stack's settings that affect packets (RPS, XPS, conntrack), and the interfaces with hardware.
 
 use std::fs;
 use std::net::UdpSocket;
@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use serde::{Deserialize, Serialize};
 
-use super::interrupts::irqs_of;
-use super::usb;
+use super::interface;
+use super::interrupts::{cpus_of_irqs, irqs};
 use crate::data::Buffer;
 use crate::sys::buffers;
 use crate::sys::files::Root;
@@ -112,24 +112,6 @@ fn send_over_loopback() {
     }
 }
 
-/// Returns the name of the device behind an interface. `None` if the interface is software.
-pub(super) fn device(root: &Root, interface: &str) -> Option<String> {
-    root.link_name(format!("sys/class/net/{interface}/device"))
-}
-
-/// Returns the interrupts of an interface: its own, or those of the USB controller that it is behind. Empty: unknown.
-pub(super) fn irqs(root: &Root, interface: &str) -> Vec<u32> {
-    let interrupts = root.text("proc/interrupts").unwrap_or_default();
-    let Some(device) = device(root, interface) else {
-        return Vec::new();
-    };
-    let own = irqs_of(&interrupts, interface, &device);
-    if own.is_empty() {
-        return usb::irqs(root, interface, &device, &interrupts);
-    }
-    own
-}
-
 /// Returns the CPUs in the RPS masks of all receive queues (kernel doc networking/scaling). `None` if unknown.
 pub(super) fn rps_cpus(root: &Root, interface: &str) -> Option<Vec<usize>> {
     cpus_of_queues(root, interface, "rx-", "rps_cpus")
@@ -155,4 +137,35 @@ fn cpus_of_queues(root: &Root, interface: &str, prefix: &str, file: &str) -> Opt
     cpus.sort_unstable();
     cpus.dedup();
     (!masks.is_empty()).then_some(cpus)
+}
+
+/// A network interface with hardware behind it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nic {
+    /// Name, such as `eth0`.
+    pub name: String,
+    /// Numbers of its interrupts, if `/proc/interrupts` names the interface.
+    pub irqs: Vec<u32>,
+    /// CPUs that take its interrupts.
+    pub irq_cpus: Vec<usize>,
+    /// CPUs that RPS hands its packets to. Empty: RPS is off.
+    pub rps_cpus: Vec<usize>,
+}
+
+/// Returns the interfaces that have a device, by name. Empty if `/sys` shows those of another network namespace.
+pub(super) fn nics(root: &Root) -> Vec<Nic> {
+    let is_in_sys = interface::is_in_sys(root);
+    let names = interface::names(root).into_iter().filter(|_| is_in_sys);
+    names
+        .filter_map(|name| {
+            root.link_name(format!("sys/class/net/{name}/device"))?;
+            let irqs = irqs(root, &name);
+            Some(Nic {
+                rps_cpus: rps_cpus(root, &name).unwrap_or_default(),
+                name,
+                irq_cpus: cpus_of_irqs(root, &irqs),
+                irqs,
+            })
+        })
+        .collect()
 }

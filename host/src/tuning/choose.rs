@@ -217,7 +217,7 @@ impl Machine<'_> {
             return Err("this machine has no cpufreq".to_owned());
         }
         let setting = |policy: &CpufreqPolicy| {
-            let directory = policy.directory();
+            let directory = &policy.directory;
             let all = self
                 .root
                 .text(format!("{directory}/scaling_available_governors"));

@@ -64,9 +64,11 @@ fn software(interface: &Interface) -> Option<Finding> {
             "none needed: what is below it is checked, too ({})",
             below.join(", ")
         )
-    } else if interface.kind.is_on_top() {
-        "check the interface below it (ip -d link), which may be in another network namespace"
+    } else if interface.below_is_elsewhere {
+        "what is below it is in another network namespace: check there, as on a container's host"
             .to_owned()
+    } else if interface.kind.is_on_top() {
+        "check the interface below it, too: ip -d link shows which that is".to_owned()
     } else {
         "name the one that packets to the other host take: ip route get ADDRESS".to_owned()
     };

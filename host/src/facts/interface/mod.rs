@@ -2,7 +2,6 @@
 
 mod counted;
 mod kind;
-mod line;
 mod visible;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use self::counted::Counted;
 pub use self::kind::InterfaceKind;
 use self::visible::Visible;
-use super::interrupts::cpus_of_irqs;
+use super::interrupts::{cpus_of_irqs, irqs};
 use super::network;
 use crate::sys::files::Root;
 use crate::sys::nic::{
@@ -200,8 +199,10 @@ impl Interface {
     fn shown(root: &Root, name: &str) -> Self {
         let file = |file: &str| format!("{NET}/{name}/{file}");
         let queues = |prefix| root.names(file("queues"), prefix).len();
-        let irqs = network::irqs(root, name);
+        let irqs = irqs(root, name);
         let known = |word: &String| word != "unknown";
+        let count = |name: &str| root.number(file(&format!("statistics/{name}")));
+        let missed: u64 = count("rx_missed_errors").unwrap_or(0);
         Self {
             kind: InterfaceKind::in_sysfs(root, name),
             driver: root.link_name(file("device/driver")),
@@ -221,15 +222,10 @@ impl Interface {
             irqs,
             carrier_changes: root.number(file("carrier_changes")),
             counted: Counted {
-                rx_packets: root.number(file("statistics/rx_packets")),
-                tx_packets: root.number(file("statistics/tx_packets")),
-                rx_dropped: root.number(file("statistics/rx_dropped")),
-                rx_errors: root
-                    .number(file("statistics/rx_errors"))
-                    .map(|errors: u64| {
-                        let missed: Option<u64> = root.number(file("statistics/rx_missed_errors"));
-                        errors.saturating_add(missed.unwrap_or(0))
-                    }),
+                rx_packets: count("rx_packets"),
+                tx_packets: count("tx_packets"),
+                rx_dropped: count("rx_dropped"),
+                rx_errors: count("rx_errors").map(|errors| errors.saturating_add(missed)),
                 ..Counted::default()
             },
             name: name.to_owned(),
