@@ -49,7 +49,6 @@ pub mod source_address;
 pub mod stamped_receive;
 pub(crate) mod switch;
 pub mod temperature;
-pub mod thermal_trips;
 pub mod transmit;
 pub mod udp_sockets;
 pub mod wakeup;

@@ -13,7 +13,7 @@ mod thread_placement;
 pub use detect::{ChosenBoard, choose, detect, detect_among};
 pub use draft::draft;
 pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
-pub use thread_placement::{OneSidedPlacement, Placed};
+pub use thread_placement::Placed;
 
 use crate::error::UsageError;
 use crate::text::nearest;

@@ -93,7 +93,7 @@ impl SocketSeen {
     }
 }
 
-/// CPU time of a thread.
+/// CPU time of a thread, since it began or in a stretch of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTimes {
     /// Number of the thread.
@@ -235,6 +235,17 @@ impl Interval {
 }
 
 impl ThreadTimes {
+    /// Returns the times since an earlier look. Without one, the thread began with none.
+    pub(super) fn since(mut self, before: Option<&Self>) -> Self {
+        let before = |count: fn(&Self) -> u64| before.map_or(0, count);
+        self.ran_ns = self.ran_ns.saturating_sub(before(|it| it.ran_ns));
+        self.waited_ns = self.waited_ns.saturating_sub(before(|it| it.waited_ns));
+        self.runs = self.runs.saturating_sub(before(|it| it.runs));
+        // All of it counts for the CPU of the last look.
+        self.ran_ns_on.values_mut().for_each(|ns| *ns = self.ran_ns);
+        self
+    }
+
     /// Returns the CPU that the thread ran on most, and the share of its time there.
     pub fn main_cpu(&self) -> Option<(usize, f64)> {
         greatest(&self.ran_ns_on)

@@ -2,7 +2,6 @@
 
 use std::iter;
 
-use nix::sys::utsname::uname;
 use serde_json::json;
 
 use super::Interval;
@@ -101,23 +100,11 @@ pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
         let (why, fix) = why_and_fix("drops-unexplained", &json!({}));
         return Finding::invalid(lost(format!("{drops} {what}")), why, fix);
     };
-    let by_reasons = place.reasons.join(", ");
     let loss = interval.lost.loss(place);
-    let by = loss.as_ref().map_or(by_reasons, by);
-    let loss = loss.unwrap_or_else(|| Loss {
-        place,
-        packets: cause.most,
-        by: Vec::new(),
-        interface: interval.lost.busiest_interface(),
-    });
-    Finding::invalid(
-        lost(format!(
-            "{}: {drops} dropped at its sockets ({by})",
-            place.what
-        )),
-        &place.why,
-        next(&loss),
-    )
+    let by = loss.as_ref().map_or(place.reasons.join(", "), by);
+    let interface = loss.map_or_else(|| interval.lost.busiest_interface(), |it| it.interface);
+    let seen = format!("{}: {drops} dropped at its sockets ({by})", place.what);
+    Finding::invalid(lost(seen), &place.why, next(place, &interface))
 }
 
 /// Returns what was lost before the watched sockets, by place, and what sockets of other programs lost for causes that
@@ -149,11 +136,12 @@ pub fn loss_finding(loss: &Loss) -> Finding {
         counted(loss.packets, "packet"),
         by(loss)
     );
+    let next = next(loss.place, &loss.interface);
     let is_sure = loss.place.layer <= Layer::Backlog && !loss.place.is_common;
     if is_sure {
-        Finding::invalid(lost(seen), &loss.place.why, next(loss))
+        Finding::invalid(lost(seen), &loss.place.why, next)
     } else {
-        Finding::note(seen, &loss.place.why, next(loss))
+        Finding::note(seen, &loss.place.why, next)
     }
 }
 
@@ -193,35 +181,16 @@ pub fn links(growth: &LossCounters) -> Vec<(String, String)> {
 
 /// Returns which places cannot be looked at here, and why. `None`: all can.
 pub fn not_looked_at(interval: &Interval, no_reasons: Option<&str>) -> Option<String> {
-    let release = uname().map(|it| it.release().to_string_lossy().into_owned());
-    let release = release.unwrap_or_default();
-    let unseen = interval
-        .lost
-        .unseen()
-        .filter(|place| place.layer != Layer::Out);
-    let unseen: Vec<String> = unseen
-        .map(|place| {
-            if is_older(&release, &place.since) {
-                format!("{} (since Linux {})", place.what, place.since)
-            } else {
-                place.what.clone()
-            }
-        })
-        .collect();
-    (!unseen.is_empty()).then(|| {
-        let why = no_reasons.map(|why| format!("; {why}"));
-        format!("{}{}", unseen.join(", "), why.unwrap_or_default())
-    })
-}
-
-/// Returns whether a kernel is older than a version, such as `5.19`.
-fn is_older(release: &str, version: &str) -> bool {
-    let numbers = |text: &str| -> Vec<u32> {
-        let parts = text.split(['.', '-']).map(|part| part.parse().ok());
-        parts.map_while(|part| part).collect()
-    };
-    let release = numbers(release);
-    !release.is_empty() && release < numbers(version)
+    let unseen = interval.lost.unseen();
+    let unseen = unseen
+        .filter(|place| place.layer != Layer::Out)
+        .map(|place| match &*place.since {
+            "" => place.what.clone(),
+            since => format!("{} (since Linux {since})", place.what),
+        });
+    let unseen = unseen.collect::<Vec<_>>().join(", ");
+    let why = no_reasons.map(|why| format!("; {why}"));
+    (!unseen.is_empty()).then(|| unseen + &why.unwrap_or_default())
 }
 
 fn by(loss: &Loss) -> String {
@@ -237,12 +206,9 @@ fn by(loss: &Loss) -> String {
     each.collect::<Vec<_>>().join(", ") + whole
 }
 
-fn next(loss: &Loss) -> String {
-    let interface = match &*loss.interface {
-        "" => "lo",
-        name => name,
-    };
-    loss.place.next_at(interface)
+fn next(place: &LossPlace, interface: &str) -> String {
+    let is_known = !interface.is_empty();
+    place.next_at(if is_known { interface } else { "lo" })
 }
 
 #[cfg(test)]
@@ -302,19 +268,5 @@ mod tests {
             pulled.starts_with("wan0 had no link (carrier changes +2): its cable"),
             "{pulled}"
         );
-    }
-
-    #[test]
-    fn a_kernel_is_older_by_its_numbers() {
-        for (release, version, expected) in [
-            ("5.10.160-rockchip", "5.19", true),
-            ("5.19.0", "5.19", false),
-            ("6.1.0-rpi7", "5.19", false),
-            ("4.9.337+", "4.20", true),
-            ("6.18.44", "", false),
-            ("", "5.19", false),
-        ] {
-            assert_eq!(is_older(release, version), expected, "{release} {version}");
-        }
     }
 }

@@ -5,7 +5,6 @@ mod interval;
 pub mod losses;
 mod observer;
 pub mod owners;
-mod threads;
 mod twins;
 
 use std::fmt;

@@ -2,21 +2,18 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | find, read and write a value | `location` |
+//! | find, read and write a value, find what somebody else has changed | `location` |
 //! | choose the tunings that this machine has | `choose` |
-//! | find what somebody else has changed | `difference` |
 //! | allow one search at a time | `lock` |
 
 mod choose;
-mod difference;
 mod location;
 mod lock;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::choose::{Wanted, choose};
-pub use self::difference::{Difference, NotChanged, differences};
-pub use self::location::Location;
+pub use self::location::{Difference, Location, NotChanged, differences};
 pub use self::lock::Lock;
 
 /// Kind of setting.

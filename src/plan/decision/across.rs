@@ -97,11 +97,10 @@ pub(super) fn placement(
     let (sending, receiving) = sides(case, conditions, remote);
     let mut fallbacks = Vec::new();
     let mut place = |side: &Side, count| {
-        let placed = side
-            .board
-            .one_sided_placement(count, side.host, side.interface);
-        fallbacks.extend(placed.fallback_reason);
-        placed.cpus
+        let (host, interface) = (side.host, side.interface);
+        let (cpus, reason) = side.board.one_sided_placement(count, host, interface);
+        fallbacks.extend(reason);
+        cpus
     };
     let placement = Placement {
         senders: place(&sending, case.threads.senders()),
