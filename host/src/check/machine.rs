@@ -4,34 +4,84 @@ use serde_json::json;
 
 use super::{Finding, Subject, Unfit};
 use crate::data::Ip;
-use crate::facts::{Nic, loopback_fix};
+use crate::facts::{Host, Nic, loopback_fix};
 use crate::sys::busy::Busy;
 use crate::sys::files::parse_cpu_list;
 use crate::text::cpu_list::{join, ranges};
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
-    let host = subject.host;
-    let irq_time_accounting = host.irq_time_accounting == Some(true);
     let all = [
         cfg!(debug_assertions).then(|| Finding::unfit(Unfit::DebugBuild)),
         emulated(subject),
         foreign_binary(subject),
         quota(subject),
-        other_programs(&subject.busy, host.cpus.len()),
-        contradicted(subject),
-        offline(subject),
-        forbidden(subject),
-        masked(subject),
-        isolated(subject),
-        without_tick(subject),
+        other_programs(&subject.busy, subject.host.cpus.len()),
+    ];
+    all.into_iter()
+        .flatten()
+        .chain(cpus(subject.host))
+        .chain(board_and_kernel(subject))
+        .collect()
+}
+
+/// Returns the findings about CPUs that threads cannot run on, or that others leave alone.
+fn cpus(host: &Host) -> impl Iterator<Item = Finding> {
+    let listed = |cpus: &Option<String>| {
+        let list = cpus.as_ref().and_then(|list| parse_cpu_list(list).ok());
+        list.unwrap_or_default()
+    };
+    let (pinnable, offline) = (&host.pinnable_cpus, &host.offline_cpus);
+    let isolated = listed(&host.isolated_cpus);
+    let is_forbidden =
+        !pinnable.is_empty() && host.online_cpus.is_some_and(|it| pinnable.len() < it);
+    // The kernel leaves isolated CPUs out of every mask.
+    let mut masked = pinnable.clone();
+    masked.retain(|cpu| !host.has_cpu(*cpu) && !isolated.contains(cpu));
+    // Other threads may share CPUs without the scheduler's tick that are not isolated.
+    let mut shared = listed(&host.nohz_full_cpus);
+    shared.retain(|cpu| !isolated.contains(cpu));
+    let values = json!({
+        "contradiction": host.online_contradiction,
+        "offline": ranges(offline),
+        "each": join(offline, " "),
+        "pinnable": ranges(pinnable),
+        "online": host.online_cpus,
+        "cpus": host.cpu_list(),
+        "masked": ranges(&masked),
+        "isolated": host.isolated_cpus,
+        "shared": ranges(&shared),
+    });
+    let found = [
+        // lxcfs makes another list for containers (lxcfs #401, #731).
+        (host.online_contradiction.is_some(), "covered-cpu-list"),
+        // Such as by `maxcpus=1` (raspberrypi) or a power mode (jetbot #153).
+        (!offline.is_empty(), "offline"),
+        (is_forbidden, "cpuset"),
+        (!masked.is_empty(), "affinity-mask"),
+        (!isolated.is_empty(), "isolated"),
+        (!shared.is_empty(), "without-tick"),
+    ];
+    let found = found.into_iter().filter(|(is_so, _)| *is_so);
+    found.map(move |(_, name)| Finding::noted(name, values.clone()))
+}
+
+fn board_and_kernel(subject: &Subject) -> impl Iterator<Item = Finding> {
+    let (host, board) = (subject.host, subject.board);
+    let is_unknown = board.name == "generic" && !host.compatible.is_empty();
+    let values = json!({"model": host.model.as_deref().unwrap_or("this board")});
+    let contradiction = board.contradiction(host);
+    let all = [
         // Docker masks /sys/firmware, where /proc/device-tree leads (moby #43419).
         note_if(host.hides_device_tree, "hidden-device-tree"),
-        unknown_board(subject),
-        contradiction(subject),
+        is_unknown.then(|| Finding::noted("unknown-board", values)),
+        contradiction.map(|contradiction| Finding::unfit(Unfit::OtherCpus { contradiction })),
         // The kernel accounts the time of softirqs by itself.
-        note_if(irq_time_accounting, "irq-time-accounting"),
+        note_if(
+            host.irq_time_accounting == Some(true),
+            "irq-time-accounting",
+        ),
     ];
-    all.into_iter().flatten().collect()
+    all.into_iter().flatten()
 }
 
 /// Returns the findings about the network stack: loopback, buffers, RPS, conntrack and interrupts.
@@ -105,70 +155,6 @@ pub(super) fn other_programs(busy: &[Busy], cpus: usize) -> Option<Finding> {
         busiest: named.collect::<Vec<String>>().join(", "),
     };
     (used >= OTHERS_CPUS).then(|| Finding::unfit(seen))
-}
-
-/// Finds CPUs that are offline, such as by `maxcpus=1` (raspberrypi) or a power mode (jetbot #153).
-fn offline(subject: &Subject) -> Option<Finding> {
-    let offline = &subject.host.offline_cpus;
-    let values = json!({"cpus": ranges(offline), "each": join(offline, " ")});
-    (!offline.is_empty()).then(|| Finding::noted("offline", values))
-}
-
-/// Finds a list of online CPUs that is not the kernel's, as lxcfs makes one for containers (lxcfs #401, #731).
-fn contradicted(subject: &Subject) -> Option<Finding> {
-    let values = json!({"contradiction": subject.host.online_contradiction.as_ref()?});
-    Some(Finding::noted("covered-cpu-list", values))
-}
-
-/// Finds CPUs that a cpuset forbids.
-fn forbidden(subject: &Subject) -> Option<Finding> {
-    let (pinnable, online) = (&subject.host.pinnable_cpus, subject.host.online_cpus?);
-    let values = json!({"pinnable": ranges(pinnable), "online": online});
-    let is_less = !pinnable.is_empty() && pinnable.len() < online;
-    is_less.then(|| Finding::noted("cpuset", values))
-}
-
-/// Finds usable CPUs that are not in the affinity mask.
-fn masked(subject: &Subject) -> Option<Finding> {
-    let host = subject.host;
-    // Isolated CPUs have a finding of their own: the kernel leaves them out of every mask.
-    let isolated = listed(host.isolated_cpus.as_ref());
-    let mut others = host.pinnable_cpus.clone();
-    others.retain(|cpu| !host.has_cpu(*cpu) && !isolated.contains(cpu));
-    let values = json!({"cpus": host.cpu_list(), "others": ranges(&others)});
-    (!others.is_empty()).then(|| Finding::noted("affinity-mask", values))
-}
-
-fn listed(cpus: Option<&String>) -> Vec<usize> {
-    cpus.and_then(|list| parse_cpu_list(list).ok())
-        .unwrap_or_default()
-}
-
-fn isolated(subject: &Subject) -> Option<Finding> {
-    let isolated = subject.host.isolated_cpus.as_ref();
-    let isolated = isolated.filter(|cpus| !cpus.is_empty())?;
-    Some(Finding::noted("isolated", json!({"isolated": isolated})))
-}
-
-/// Finds CPUs without the scheduler's tick that are not isolated: other threads may then share them.
-fn without_tick(subject: &Subject) -> Option<Finding> {
-    let isolated = listed(subject.host.isolated_cpus.as_ref());
-    let mut shared = listed(subject.host.nohz_full_cpus.as_ref());
-    shared.retain(|cpu| !isolated.contains(cpu));
-    let values = json!({"cpus": ranges(&shared)});
-    (!shared.is_empty()).then(|| Finding::noted("without-tick", values))
-}
-
-/// Finds CPUs that contradict the profile of the board.
-fn contradiction(subject: &Subject) -> Option<Finding> {
-    let contradiction = subject.board.contradiction(subject.host)?;
-    Some(Finding::unfit(Unfit::OtherCpus { contradiction }))
-}
-
-fn unknown_board(subject: &Subject) -> Option<Finding> {
-    let unknown = subject.board.name == "generic" && !subject.host.compatible.is_empty();
-    let model = subject.host.model.as_deref().unwrap_or("this board");
-    unknown.then(|| Finding::noted("unknown-board", json!({"model": model})))
 }
 
 fn loopback(subject: &Subject, ip: Ip) -> Option<Finding> {

@@ -65,18 +65,13 @@ pub(super) fn online_contradiction(root: &Root) -> Option<String> {
     if is_covered(root, &format!("{CPUS}/online")) {
         return Some("another file is mounted over it".to_owned());
     }
-    let forgotten = |cpus: &[usize]| cpus.iter().any(|cpu| !online.contains(cpu));
+    let forgotten = |cpus: Vec<usize>| cpus.iter().any(|cpu| !online.contains(cpu));
     // The kernel leaves offline CPUs in an affinity mask, but not in what it uses of it, nor in a cpuset.
-    let scheduled = scheduled(root);
-    if scheduled.as_deref().is_some_and(forgotten) {
-        return Some("the kernel runs this process on other CPUs".to_owned());
-    }
-    if cpuset(root).as_deref().is_some_and(forgotten) {
-        return Some("the cpuset of this process has other CPUs".to_owned());
-    }
+    let lists = [scheduled(root), cpuset(root)];
     let masked = masked(root);
     let is_apart = !masked.is_empty() && !masked.iter().any(|cpu| online.contains(cpu));
-    is_apart.then(|| "the affinity mask of this process has other CPUs".to_owned())
+    let is_contradicted = is_apart || lists.into_iter().flatten().any(forgotten);
+    is_contradicted.then(|| "this process may run on other CPUs".to_owned())
 }
 
 /// Returns the CPUs that the kernel schedules this process on (sched_getaffinity(2)). `None` below another root.

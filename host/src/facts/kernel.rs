@@ -22,25 +22,14 @@ pub(super) fn machine(root: &Root) -> Option<String> {
     shown.or_else(|| asked().filter(|_| root.is_real()))
 }
 
-/// Returns the preemption flavour in the version line (`init/version-timestamp.c`, `scripts/mkcompile_h`). A
-/// `PREEMPT_DYNAMIC` kernel runs in one of several modes, which only root may see.
+/// Returns the preemption flavour in the version line (`init/version-timestamp.c`, `scripts/mkcompile_h`).
 pub(super) fn preemption(root: &Root, version: &str) -> String {
     if is_real_time(root, version) {
         return REAL_TIME.to_owned();
     }
-    let flavour = version
-        .split_whitespace()
-        .find(|word| word.starts_with("PREEMPT"));
-    let modes = root.text("sys/kernel/debug/sched/preempt");
-    let mode = modes.as_deref().and_then(|modes| {
-        let (_, rest) = modes.split_once('(')?;
-        Some(rest.split_once(')')?.0)
-    });
-    match (flavour, mode) {
-        (Some(flavour), Some(mode)) => format!("{flavour} {mode}"),
-        (Some(flavour), None) => flavour.to_owned(),
-        (None, _) => "none".to_owned(),
-    }
+    let mut words = version.split_whitespace();
+    let flavour = words.find(|word| word.starts_with("PREEMPT"));
+    flavour.unwrap_or("none").to_owned()
 }
 
 /// The preemption flavour of real-time kernels, as Linux writes it since 5.3.
@@ -221,12 +210,6 @@ mod tests {
         let (_dir, root) = tree(&[("sys/kernel/realtime", "1\n")]);
         assert_eq!(preemption(&root, "#1 SMP PREEMPT"), "PREEMPT_RT");
         assert_eq!(flavour("Linux version 6.1.0 #1 SMP Debian"), "none");
-        let modes = b"none voluntary (full) lazy\n";
-        let (_dir, root) = tree(&[("sys/kernel/debug/sched/preempt", modes)]);
-        assert_eq!(
-            preemption(&root, "#1 SMP PREEMPT_DYNAMIC"),
-            "PREEMPT_DYNAMIC full"
-        );
     }
 
     #[test]

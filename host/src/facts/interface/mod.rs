@@ -167,22 +167,14 @@ impl Interface {
     /// Adds what netlink tells. Where `/sys` shows another network namespace, nothing else tells it.
     fn add_told(&mut self, link: &Link, visible: &Visible) {
         /// `IF_OPER_` (linux/if.h), in the words of `operstate`.
-        const STATES: [&str; 7] = [
-            "unknown",
-            "notpresent",
-            "down",
-            "lowerlayerdown",
-            "testing",
-            "dormant",
-            "up",
-        ];
+        const STATES: &str = "unknown notpresent down lowerlayerdown testing dormant up";
         self.kind = InterfaceKind::by_netlink(link).unwrap_or(self.kind);
         if visible.is_in_sys {
             return;
         }
-        let state = link.state.and_then(|state| STATES.get(usize::from(state)));
+        let state = |state: u8| STATES.split(' ').nth(state.into());
         let queues = |count: Option<u32>| count.map_or(0, |count| count as usize);
-        self.state = state.map(|state| (*state).to_owned());
+        self.state = link.state.and_then(state).map(str::to_owned);
         self.mtu = link.mtu;
         self.rx_queues = queues(link.rx_queues);
         self.tx_queues = queues(link.tx_queues);
