@@ -92,19 +92,6 @@ fn a_draft_takes_the_temperatures_from_the_trip_points() {
 }
 
 #[test]
-fn a_draft_knows_big_cores_from_a_faster_clock() {
-    let big = |name: &str| parsed(&host(name), name).cpus.expect("are shown").big;
-    assert_eq!(
-        big("orange-pi-5-vendor"),
-        [4, 5, 6, 7],
-        "1002 and 1024 are big"
-    );
-    assert_eq!(big("odroid-n2-plus"), [2, 3, 4, 5]);
-    assert_eq!(big("rock-5b-renumbered"), [0, 1, 2, 3]);
-    assert!(big("rpi-4b").is_empty());
-}
-
-#[test]
 fn a_draft_can_be_used_as_it_is() {
     let directory = TempDir::new().expect("can be made");
     let drafted = stdout(
