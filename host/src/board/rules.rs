@@ -9,6 +9,7 @@ use super::{position_of_repeated, repeated};
 use crate::data::{Payload, Threads};
 use crate::error::UsageError;
 use crate::placement::receiver_threads;
+use crate::text::digits::counted;
 
 impl Board {
     /// Parses a profile. `file` is the name in error messages.
@@ -92,19 +93,25 @@ fn check(board: &Board) -> Result<(), Fault> {
     check_axis("defaults.payload", &board.defaults.payload)?;
     check_payloads(&board.defaults.payload)?;
     check_temperatures(board)?;
-    let loopback = board.loopback.iter().map(|it| Entry {
-        threads: it.threads,
-        lists: vec![
+    for (n, it) in board.loopback.iter().enumerate() {
+        let again = board.loopback[..n]
+            .iter()
+            .any(|other| other.threads == it.threads);
+        let receivers = receiver_threads(it.threads);
+        let lists = [
             ("senders", &it.senders, it.threads.senders()),
-            ("receivers", &it.receivers, receiver_threads(it.threads)),
-        ],
-    });
-    check_entries("loopback", &loopback.collect::<Vec<_>>(), cpus)?;
-    let wire = board.wire.iter().map(|it| Entry {
-        threads: it.threads,
-        lists: vec![("cpus", &it.cpus, it.threads.count())],
-    });
-    check_entries("wire", &wire.collect::<Vec<_>>(), cpus)
+            ("receivers", &it.receivers, receivers),
+        ];
+        check_entry(&format!("loopback.{n}"), it.threads, again, &lists, cpus)?;
+    }
+    for (n, it) in board.wire.iter().enumerate() {
+        let again = board.wire[..n]
+            .iter()
+            .any(|other| other.threads == it.threads);
+        let lists = [("cpus", &it.cpus, it.threads.count())];
+        check_entry(&format!("wire.{n}"), it.threads, again, &lists, cpus)?;
+    }
+    Ok(())
 }
 
 /// Checks the name, which becomes part of a file name, and that no text is blank: an empty `model` would fit every
@@ -181,44 +188,34 @@ fn check_temperatures(board: &Board) -> Result<(), Fault> {
     refuse("cooldown.below_c", high)
 }
 
-/// CPUs for a number of threads.
-struct Entry<'a> {
+/// Checks an entry of a table, by the keys of its lists, the lists, and how many CPUs each needs. It has as many CPUs as
+/// its threads need, which the board has, and no two threads share one if the board has a CPU for each.
+fn check_entry(
+    path: &str,
     threads: Threads,
-    /// The key of each list, the list, and how many CPUs it needs.
-    lists: Vec<(&'static str, &'a Vec<usize>, usize)>,
-}
-
-/// Checks the entries of a table: each has as many CPUs as its threads need, which the board has, and no two threads
-/// share one if the board has a CPU for each.
-fn check_entries(table: &str, entries: &[Entry], board: Option<&Cpus>) -> Result<(), Fault> {
-    let counts: Vec<Threads> = entries.iter().map(|entry| entry.threads).collect();
-    for (n, entry) in entries.iter().enumerate() {
-        let (threads, path) = (entry.threads, format!("{table}.{n}"));
-        let again = counts[..n].contains(&threads);
-        let again = again.then(|| format!("threads = {threads} is listed twice"));
-        refuse(&format!("{path}.threads"), again)?;
-        for (key, list, needs) in &entry.lists {
-            let (has, plural) = (list.len(), if *needs == 1 { "" } else { "s" });
-            let other = (has != *needs).then(|| {
-                format!("threads = {threads} needs {needs} CPU{plural} in {key}, not {has}")
-            });
-            refuse(&path, other)?;
-            let count = board.map_or(usize::MAX, |cpus| cpus.count);
-            check_range(&format!("{path}.{key}"), list, count)?;
-        }
-        let all: Vec<usize> = entry
-            .lists
-            .iter()
-            .flat_map(|(_, list, _)| *list)
-            .copied()
-            .collect();
-        let enough = board.is_some_and(|cpus| all.len() <= cpus.count);
-        let shared = repeated(&all).filter(|_| enough);
-        let shared =
-            shared.map(|cpu| format!("CPU {cpu} has two threads, but there is a CPU for each"));
-        refuse(&format!("{path}.{}", entry.lists[0].0), shared)?;
+    again: bool,
+    lists: &[(&str, &Vec<usize>, usize)],
+    board: Option<&Cpus>,
+) -> Result<(), Fault> {
+    let again = again.then(|| format!("threads = {threads} is listed twice"));
+    refuse(&format!("{path}.threads"), again)?;
+    for (key, list, needs) in lists {
+        let (has, cpus) = (list.len(), counted(needs, "CPU"));
+        let other = format!("threads = {threads} needs {cpus} in {key}, not {has}");
+        refuse(path, (has != *needs).then_some(other))?;
+        let count = board.map_or(usize::MAX, |cpus| cpus.count);
+        check_range(&format!("{path}.{key}"), list, count)?;
     }
-    Ok(())
+    let all: Vec<usize> = lists
+        .iter()
+        .flat_map(|(_, list, _)| *list)
+        .copied()
+        .collect();
+    let enough = board.is_some_and(|cpus| all.len() <= cpus.count);
+    let shared = repeated(&all).filter(|_| enough);
+    let shared =
+        shared.map(|cpu| format!("CPU {cpu} has two threads, but there is a CPU for each"));
+    refuse(&format!("{path}.{}", lists[0].0), shared)
 }
 
 fn check_range(path: &str, list: &[usize], count: usize) -> Result<(), Fault> {

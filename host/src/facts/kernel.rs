@@ -49,23 +49,16 @@ pub(super) fn page_bytes() -> Option<u64> {
     sysconf(SysconfVar::PAGE_SIZE).ok()??.try_into().ok()
 }
 
-/// The kernel's configuration.
-pub(super) struct Config(Option<String>);
+/// Returns the kernel's own configuration, or that of the file which distributions put beside the kernel.
+pub(super) fn configuration(root: &Root, release: Option<&str>) -> Option<String> {
+    let own = || unpack(&fs::read(root.path("proc/config.gz")).ok()?);
+    own().or_else(|| root.text(format!("boot/config-{}", release?)))
+}
 
-impl Config {
-    /// Reads the kernel's own configuration, or the file that distributions put beside the kernel.
-    pub(super) fn read(root: &Root, release: Option<&str>) -> Self {
-        let own = || unpack(&fs::read(root.path("proc/config.gz")).ok()?);
-        let beside = || root.text(format!("boot/config-{}", release?));
-        Self(own().or_else(beside))
-    }
-
-    /// Returns whether an option is set, such as `IRQ_TIME_ACCOUNTING`. `None`: the configuration is unknown.
-    pub(super) fn has(&self, option: &str) -> Option<bool> {
-        let line = format!("CONFIG_{option}=y");
-        let config = self.0.as_ref()?;
-        Some(config.lines().any(|it| it == line))
-    }
+/// Returns whether an option of the kernel's configuration is set, such as `IRQ_TIME_ACCOUNTING`.
+pub(super) fn is_set(configuration: &str, option: &str) -> bool {
+    let line = format!("CONFIG_{option}=y");
+    configuration.lines().any(|it| it == line)
 }
 
 /// Unpacks a file that the kernel's build packed with `gzip -n` (scripts/Makefile.lib): 10 bytes that name no file,
@@ -219,8 +212,12 @@ mod tests {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(yes.as_bytes()).expect("into memory");
         let packed = gzip.finish().expect("into memory");
-        let irq_time_accounting =
-            |root: &Root, release| Config::read(root, release).has("IRQ_TIME_ACCOUNTING");
+        let irq_time_accounting = |root: &Root, release| {
+            Some(is_set(
+                &configuration(root, release)?,
+                "IRQ_TIME_ACCOUNTING",
+            ))
+        };
         let (_dir, root) = tree(&[
             ("proc/config.gz", &packed[..]),
             ("boot/config-6.1", no.as_bytes()),

@@ -40,17 +40,6 @@ pub struct Build {
     pub target: String,
 }
 
-impl Build {
-    /// Returns that of this process.
-    fn own() -> Self {
-        Self {
-            version: crate::VERSION.to_owned(),
-            arch: std::env::consts::ARCH.to_owned(),
-            target: crate::TARGET.to_owned(),
-        }
-    }
-}
-
 /// Facts about a machine when the program started: from `/proc`, `/sys`, system calls and sockets that are tried.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -170,10 +159,15 @@ impl Host {
         let compatible = root.strings("proc/device-tree/compatible");
         let kernel = root.text("proc/sys/kernel/osrelease");
         let kernel_version = root.text("proc/version");
-        let config = kernel::Config::read(root, kernel.as_deref());
+        let configuration = kernel::configuration(root, kernel.as_deref());
+        let is_set = |option| Some(kernel::is_set(configuration.as_ref()?, option));
         let sys_is_foreign = !interface::is_in_sys(root);
         Self {
-            build: Build::own(),
+            build: Build {
+                version: crate::VERSION.to_owned(),
+                arch: std::env::consts::ARCH.to_owned(),
+                target: crate::TARGET.to_owned(),
+            },
             soc: compatible.last().cloned(),
             hides_device_tree: model::is_hidden(root, &compatible),
             model: model::board(root),
@@ -188,7 +182,7 @@ impl Host {
                 .text("sys/devices/system/cpu/nohz_full")
                 .map(|cpus| cpus.trim().replace("(null)", "")),
             most_rt_priority: real_time::most_priority(),
-            rt_throttling: Throttling::read(root, kernel.as_deref(), config.has("RT_GROUP_SCHED")),
+            rt_throttling: Throttling::read(root, kernel.as_deref(), is_set("RT_GROUP_SCHED")),
             locks_memory: Some(real_time::may_lock_memory()),
             busy_poll: Refusals::read(),
             incoming_cpu_refusal: incoming_cpu_refusal(root),
@@ -199,7 +193,7 @@ impl Host {
                 .as_deref()
                 .map(|version| kernel::preemption(root, version)),
             page_bytes: kernel::page_bytes(),
-            irq_time_accounting: config.has("IRQ_TIME_ACCOUNTING"),
+            irq_time_accounting: is_set("IRQ_TIME_ACCOUNTING"),
             governor: kernel::governor(root),
             cpufreq: kernel::policies(root),
             power_meter: PowerMeter::find(root).map(|meter| meter.name),

@@ -103,28 +103,23 @@ pub(super) fn is_small(part: u16) -> bool {
 /// Returns the emulator or hypervisor, by traces that systemd-detect-virt uses as well. `None`: none is visible, which
 /// does not prove that there is none: an emulated Raspberry Pi (`-M raspi3b`) shows nothing.
 pub(super) fn virtualization(root: &Root, compatible: &[String]) -> Option<String> {
-    hypervisor(root)
-        .or_else(|| device_tree(root, compatible))
-        .or_else(|| firmware(root))
-        .or_else(|| kernel(root))
-        .or_else(|| cpu_flag(root))
-}
-
-/// Returns the hypervisor's own name.
-fn hypervisor(root: &Root) -> Option<String> {
-    let named = root.text("sys/hypervisor/type");
-    named.or_else(|| {
+    let own_name = root.text("sys/hypervisor/type").or_else(|| {
         let node = root.strings("proc/device-tree/hypervisor/compatible");
         node.into_iter().next()
-    })
-}
-
-/// Detects QEMU in the device tree: its machine `virt` names itself, and its other ARM machines pass their files
-/// through `fw-cfg`.
-fn device_tree(root: &Root, compatible: &[String]) -> Option<String> {
+    });
+    // QEMU's machine `virt` names itself, and its other ARM machines pass their files through `fw-cfg`.
     let is_virt = compatible.iter().any(|entry| entry == "linux,dummy-virt");
-    let has_fw_cfg = !root.names("proc/device-tree", "fw-cfg@").is_empty();
-    (is_virt || has_fw_cfg).then(|| "qemu".to_owned())
+    let is_qemu = is_virt || !root.names("proc/device-tree", "fw-cfg@").is_empty();
+    // x86 CPUs show a flag of a hypervisor, and others have none.
+    let info = root.text("proc/cpuinfo").unwrap_or_default();
+    let mut flags = info.lines().filter(|line| line.starts_with("flags"));
+    let is_flagged = flags.any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
+    let name = |is_so: bool, name: &str| is_so.then(|| name.to_owned());
+    own_name
+        .or_else(|| name(is_qemu, "qemu"))
+        .or_else(|| firmware(root))
+        .or_else(|| name(is_wsl(root), "wsl"))
+        .or_else(|| name(is_flagged, "unnamed hypervisor"))
 }
 
 /// Hypervisors, and after each the beginning of a text that it writes into DMI: systemd `src/basic/virt.c` (`dmi_vendor_table`,
@@ -144,32 +139,21 @@ fn firmware(root: &Root) -> Option<String> {
     }
     let both = format!("{vendor} {product}");
     let others = ["product_version", "board_vendor", "bios_vendor"].map(dmi);
-    let names = [both, product].into_iter().chain(others);
-    let known = names.filter_map(|name| {
+    let mut names = [both, product].into_iter().chain(others);
+    names.find_map(|name| {
         let mut known = DMI.lines().filter_map(|line| line.split_once(' '));
         let (hypervisor, _) = known.find(|(_, begin)| name.starts_with(begin))?;
         Some(hypervisor.to_owned())
-    });
-    known.into_iter().next()
+    })
 }
 
-/// Detects the Windows Subsystem for Linux: by the release of Microsoft's kernels, or by what it registers for Windows'
-/// programs (systemd `src/basic/virt.c`, `detect_container`).
-fn kernel(root: &Root) -> Option<String> {
+/// Returns whether this is the Windows Subsystem for Linux, by the release of Microsoft's kernels, or by what it registers
+/// for Windows' programs (systemd `src/basic/virt.c`, `detect_container`).
+fn is_wsl(root: &Root) -> bool {
     let release = root.text("proc/sys/kernel/osrelease").unwrap_or_default();
-    let is_named = ["Microsoft", "microsoft", "WSL"]
-        .iter()
-        .any(|word| release.contains(word));
+    let names = ["Microsoft", "microsoft", "WSL"];
     let interop = root.path("proc/sys/fs/binfmt_misc/WSLInterop");
-    (is_named || interop.exists()).then(|| "wsl".to_owned())
-}
-
-/// Detects a hypervisor by the flag that it shows to x86 CPUs. Others have no such flag.
-fn cpu_flag(root: &Root) -> Option<String> {
-    let info = root.text("proc/cpuinfo")?;
-    let mut flags = info.lines().filter(|line| line.starts_with("flags"));
-    let flagged = flags.any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
-    flagged.then(|| "unnamed hypervisor".to_owned())
+    names.iter().any(|word| release.contains(word)) || interop.exists()
 }
 
 #[cfg(test)]

@@ -242,13 +242,13 @@ fn takes(thread: &ThreadTimes, dropping: &Interval) -> Option<Takes> {
         dropping.share(thread.ran_ns),
         dropping.share(thread.waited_ns),
     );
-    let socket = dropping.dropper()?;
+    let socket = dropping.sockets.values().max_by_key(|it| it.drops)?;
     let is_mostly_full = 2 * socket.full_looks > socket.looks;
     let sleeps = 1.0 - ran - waited >= waited.max(1.0 - BUSY);
     if !sleeps || !is_mostly_full || thread.runs == 0 {
         return None;
     }
-    let buffer = u64::from(socket.buffer_bytes?);
+    let buffer = u64::from(socket.state.buffer_bytes?);
     let each = dropping.read / thread.runs;
     if each <= (buffer / BYTES_PER_DATAGRAM.0).max(1) {
         return Some(Takes::Few);
@@ -275,7 +275,7 @@ fn shared_cpu(seen: &Interval, dropping: &Interval) -> Option<Finding> {
     /// Packets per second from which on receiving them takes a noticeable part of a CPU.
     const MANY: f64 = 5000.0;
     let (cpu, packets) = seen.softirq_cpu()?;
-    let busiest = seen.receiver()?;
+    let busiest = seen.busiest().filter(|it| seen.may_have_read(it))?;
     let slept = 1.0 - seen.share(busiest.ran_ns + busiest.waited_ns);
     let dropper = dropping.busiest();
     if slept > 0.5 || dropper.is_some_and(|it| takes(it, dropping).is_some()) {

@@ -189,3 +189,6 @@ fn cannot_read(pid: u32, error: &io::Error) -> UsageError {
     };
     UsageError::flag("--pid", &pid, problem)
 }
+
+#[cfg(test)]
+mod tests;

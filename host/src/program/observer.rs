@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::Program;
-use super::interval::{Interval, NEARLY_FULL, SocketSeen, ThreadTimes};
-use super::owners::{self, Owner};
+use super::interval::{Interval, SocketSeen, ThreadTimes};
+use super::owners;
 use crate::sys::loss_counters::{LossCounters, LossReader};
 use crate::sys::loss_places::Layer;
-use crate::sys::udp_sockets::UdpSocketState;
 
 /// Time between two searches for the processes that have the sockets open: they take milliseconds.
 const BETWEEN_SEARCHES: Duration = Duration::from_secs(1);
@@ -83,7 +82,10 @@ impl Observer {
             let before = self.drops.insert(socket.inode, socket.drops).unwrap_or(0);
             let drops = u64::from(socket.drops.wrapping_sub(before));
             self.interval.socket_drops += drops;
-            let seen = seen(socket, drops, &self.program.owners);
+            let owners = self.program.owners.iter();
+            let owners = owners.filter(|it| it.inodes.contains(&socket.inode));
+            let owners = owners.map(|owner| owner.pid).collect();
+            let seen = SocketSeen::new(socket.clone(), drops, owners);
             self.interval.add_socket(socket.inode, seen);
         }
         let mut threads = BTreeMap::new();
@@ -124,26 +126,6 @@ impl Observer {
     /// Returns the program.
     pub fn program(&self) -> &Program {
         &self.program
-    }
-}
-
-/// Returns what one look saw of a socket.
-fn seen(socket: &UdpSocketState, drops: u64, owners: &[Owner]) -> SocketSeen {
-    let full = socket.buffer_bytes.map(|it| NEARLY_FULL * f64::from(it));
-    let is_full = full.is_some_and(|full| f64::from(socket.queued_bytes) >= full);
-    let owners = owners.iter().filter(|it| it.inodes.contains(&socket.inode));
-    SocketSeen {
-        local: socket.local,
-        ipv6_only: socket.ipv6_only,
-        is_connected: socket.is_connected,
-        device: socket.device,
-        queued_bytes: socket.queued_bytes,
-        least_queued_bytes: socket.queued_bytes,
-        buffer_bytes: socket.buffer_bytes,
-        drops,
-        looks: 1,
-        full_looks: u64::from(is_full),
-        owners: owners.map(|owner| owner.pid).collect(),
     }
 }
 

@@ -88,16 +88,7 @@ pub(super) fn namespace_of(pid: u32, sockets: &BTreeSet<u32>) -> String {
     };
     let first = ["thread-self".to_owned(), pid.to_string()];
     let found = first.into_iter().chain(other_namespaces()).find(has_some);
-    found.unwrap_or_else(|| first_of(pid))
-}
-
-/// Returns the namespace of a process without UDP sockets.
-fn first_of(pid: u32) -> String {
-    let (own, other) = (namespace("thread-self"), namespace(&pid.to_string()));
-    if own.is_none() || other.is_none() || own == other {
-        return "thread-self".to_owned();
-    }
-    pid.to_string()
+    found.unwrap_or_else(|| "thread-self".to_owned())
 }
 
 fn namespace(process: &str) -> Option<PathBuf> {

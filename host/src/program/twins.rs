@@ -16,18 +16,19 @@ pub(super) fn twins(seen: &Interval) -> Option<Finding> {
     let port = sockets
         .iter()
         .filter(is_twin)
-        .map(|it| it.local.port())
+        .map(|it| it.state.local.port())
         .min()?;
     let on_port = sockets.iter().filter(is_twin).copied();
-    let on_port = on_port.filter(|it| it.local.port() == port);
+    let on_port = on_port.filter(|it| it.state.local.port() == port);
     Some(finding(seen, port, on_port.collect()))
 }
 
 fn are_twins(one: &SocketSeen, other: &SocketSeen) -> bool {
     // One that is connected takes what one peer sends, and leaves the rest to the other.
-    let are_connected = one.is_connected || other.is_connected;
-    let on_other_devices = one.device != other.device && one.device != 0 && other.device != 0;
-    if one.local.port() != other.local.port() || are_connected || on_other_devices {
+    let are_connected = one.state.is_connected || other.state.is_connected;
+    let on_other_devices =
+        one.state.device != other.state.device && one.state.device != 0 && other.state.device != 0;
+    if one.state.local.port() != other.state.local.port() || are_connected || on_other_devices {
         return false;
     }
     one.owners != other.owners && (takes_part(one, other) || takes_part(other, one))
@@ -41,13 +42,13 @@ fn takes_part(one: &SocketSeen, other: &SocketSeen) -> bool {
         (_, other) if other.is_multicast() => false,
         (IpAddr::V4(any), IpAddr::V4(_)) => any.is_unspecified(),
         (IpAddr::V6(any), IpAddr::V6(_)) => any.is_unspecified(),
-        (IpAddr::V6(any), IpAddr::V4(_)) => any.is_unspecified() && !one.ipv6_only,
+        (IpAddr::V6(any), IpAddr::V4(_)) => any.is_unspecified() && !one.state.ipv6_only,
         (IpAddr::V4(_), IpAddr::V6(_)) => false,
     }
 }
 
 fn ip(socket: &SocketSeen) -> IpAddr {
-    socket.local.ip().to_canonical()
+    socket.state.local.ip().to_canonical()
 }
 
 fn finding(seen: &Interval, port: u16, mut sockets: Vec<&SocketSeen>) -> Finding {
@@ -89,7 +90,7 @@ fn at(seen: &Interval, socket: &SocketSeen) -> String {
         format!("{} ran {runs} times", name(seen, *pid))
     };
     let each: Vec<String> = socket.owners.iter().map(ran).collect();
-    format!("at {} {}", socket.local.ip(), each.join(", "))
+    format!("at {} {}", socket.state.local.ip(), each.join(", "))
 }
 
 fn names(seen: &Interval, sockets: &[&SocketSeen]) -> String {
@@ -112,15 +113,17 @@ mod tests {
     use std::net::SocketAddr;
 
     use super::super::ThreadTimes;
+    use super::super::tests::unseen;
     use super::*;
 
     /// Two processes on port 7: `old` at the first address, `new` at the second.
     fn found(addresses: [&str; 2], ipv6_only: bool) -> Option<Finding> {
-        let socket = |address: &str, pid| SocketSeen {
-            local: SocketAddr::new(address.parse().expect("an address"), 7),
-            ipv6_only,
-            owners: BTreeSet::from([pid]),
-            ..SocketSeen::unseen()
+        let socket = |address: &str, pid| {
+            let mut socket = unseen();
+            socket.state.local = SocketAddr::new(address.parse().expect("an address"), 7);
+            socket.state.ipv6_only = ipv6_only;
+            socket.owners = BTreeSet::from([pid]);
+            socket
         };
         let thread = |pid, name: &str, runs| ThreadTimes {
             pid,
@@ -152,11 +155,11 @@ mod tests {
     #[test]
     fn sockets_of_different_interfaces_or_of_one_peer_are_no_twins() {
         let found = |device, is_connected| {
-            let socket = |pid, device, is_connected| SocketSeen {
-                device,
-                is_connected,
-                owners: BTreeSet::from([pid]),
-                ..SocketSeen::unseen()
+            let socket = |pid, device, is_connected| {
+                let mut socket = unseen();
+                (socket.state.device, socket.state.is_connected) = (device, is_connected);
+                socket.owners = BTreeSet::from([pid]);
+                socket
             };
             let sockets = [socket(8, 1, false), socket(9, device, is_connected)];
             twins(&Interval {

@@ -93,20 +93,10 @@ impl InterfaceKind {
     }
 
     /// Returns the name of the kind. `None` for `Hardware`.
-    pub fn word(self) -> Option<&'static str> {
-        match self {
-            Self::Hardware => None,
-            Self::Wireless => Some("wireless"),
-            Self::Loopback => Some("loopback"),
-            Self::Veth => Some("veth"),
-            Self::Bridge => Some("bridge"),
-            Self::Vlan => Some("VLAN"),
-            Self::Bond => Some("bond"),
-            Self::Macvlan => Some("macvlan"),
-            Self::Dsa => Some("port of a switch"),
-            Self::Tun => Some("tun"),
-            Self::Software => Some("software"),
-        }
+    pub fn word(self) -> Option<String> {
+        let name = serde_json::to_value(self).unwrap_or_default();
+        let name = name.as_str().filter(|_| self != Self::Hardware);
+        name.map(str::to_owned)
     }
 }
 
@@ -127,7 +117,7 @@ impl Interface {
         let driver = self.driver.clone();
         // The word veth is both driver and kind.
         let is_other = |kind: &String| Some(kind) != driver.as_ref();
-        let kind = self.kind.word().map(str::to_owned).filter(is_other);
+        let kind = self.kind.word().filter(is_other);
         let speed = self.speed_mbps.map(|speed| format!("{speed} Mb/s"));
         let is_down = self.state.as_deref() == Some("down");
         let down = is_down.then(|| "down".to_owned());
@@ -252,11 +242,7 @@ mod tests {
         for (kind, driver, line) in [
             (InterfaceKind::Bond, "bonding", "bonding bond"),
             (InterfaceKind::Macvlan, "ipvlan", "ipvlan macvlan"),
-            (
-                InterfaceKind::Dsa,
-                "mt7530-mdio",
-                "mt7530-mdio port of a switch",
-            ),
+            (InterfaceKind::Dsa, "mt7530-mdio", "mt7530-mdio dsa"),
         ] {
             let interface = Interface {
                 kind,
