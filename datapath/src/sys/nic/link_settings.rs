@@ -9,9 +9,8 @@ use super::settings::has;
 const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;
 const ETHTOOL_SLINKSETTINGS: u32 = 0x4d;
 
-/// Size of the structure before its three masks, and the largest size of a mask, which is a signed number of 8 bits.
+/// Size of the structure before its three masks.
 const LINK_WORDS: usize = 12;
-const MOST_MASK_WORDS: usize = 127;
 /// Index of the number with the speed in Mb/s.
 const SPEED_WORD: usize = 1;
 /// Index of the number whose first byte in memory is the duplex mode, and whose last byte says whether the link is
@@ -81,18 +80,11 @@ impl Ethtool {
     /// # Errors
     /// Fails if the driver does not tell, or before Linux 4.6.
     pub(super) fn link_settings(&self) -> io::Result<LinkSettings> {
-        let mut answer = vec![0; LINK_WORDS + 3 * MOST_MASK_WORDS];
-        let mut ask = |size: u8| {
-            answer.fill(0);
-            answer[0] = ETHTOOL_GLINKSETTINGS;
-            answer[SIZE_WORD] = u32::from_ne_bytes([0, 0, 0, size]);
-            #[expect(unsafe_code, reason = "no wrapper knows this request")]
-            // SAFETY: `answer` has room for the largest masks that their size, a signed number of 8 bits, can express.
-            unsafe {
-                self.call(&mut answer)?;
-            };
+        let ask = |size: u8| {
+            let size = u32::from_ne_bytes([0, 0, 0, size]);
+            let answer = self.call(&[ETHTOOL_GLINKSETTINGS, 0, 0, size], 0)?;
             let [.., size] = answer[SIZE_WORD].to_ne_bytes();
-            Ok::<_, io::Error>((i8::from_ne_bytes([size]), answer.clone()))
+            Ok::<_, io::Error>((i8::from_ne_bytes([size]), answer))
         };
         // If the requested size is wrong, the kernel responds with the negated right one.
         let (wanted, _) = ask(0)?;
@@ -116,11 +108,7 @@ impl Ethtool {
         for (index, word) in advertised.iter_mut().enumerate() {
             *word = modes.get(index).copied().unwrap_or(0);
         }
-        #[expect(unsafe_code, reason = "no wrapper knows this request")]
-        // SAFETY: the kernel reads the structure and its masks, whose size in `answer` is the one that it gave.
-        unsafe {
-            self.call(&mut answer)
-        }
+        self.call(&answer, 0).map(drop)
     }
 }
 
