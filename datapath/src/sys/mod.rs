@@ -22,7 +22,6 @@ pub mod idle_states;
 pub mod incoming_cpu;
 pub mod interface_addresses;
 pub mod interrupt;
-pub mod kernel_clock;
 pub mod kernel_drops;
 pub mod kernel_log;
 pub mod limits;

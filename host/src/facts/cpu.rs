@@ -160,7 +160,7 @@ fn is_covered(root: &Root, path: &str) -> bool {
     let mounts = root.text("proc/self/mountinfo").unwrap_or_default();
     let path = Path::new("/").join(path);
     // The place and the kind of file system of a line.
-    let mount = |line: &'_ str| {
+    let mount = |line: &str| {
         let (before, after) = line.split_once(" - ")?;
         Some((
             before.split(' ').nth(4)?.to_owned(),

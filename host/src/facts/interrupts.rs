@@ -1,6 +1,7 @@
 //! Interrupts of interfaces by their names in `/proc/interrupts`, and the CPUs that take them. Those of USB adapters are
 //! those of the controller that they are behind.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,11 +27,11 @@ pub(super) fn irqs(root: &Root, interface: &str) -> Vec<u32> {
 /// Returns the CPUs that take these interrupts.
 pub(super) fn cpus_of_irqs(root: &Root, irqs: &[u32]) -> Vec<usize> {
     let interrupts = root.text("proc/interrupts").unwrap_or_default();
-    let of_irq = |irq: &u32| irq_cpus(root, &interrupts, *irq);
-    let mut cpus: Vec<usize> = irqs.iter().flat_map(of_irq).collect();
-    cpus.sort_unstable();
-    cpus.dedup();
-    cpus
+    let cpus = irqs
+        .iter()
+        .flat_map(|irq| irq_cpus(root, &interrupts, *irq));
+    let cpus: BTreeSet<usize> = cpus.collect();
+    cpus.into_iter().collect()
 }
 
 /// Returns the interrupts that are named after the interface (`eth0`, `eth0-rx-0`) or, as with virtio, after its
@@ -55,16 +56,14 @@ fn is_phy(action: &str) -> bool {
 
 /// Returns the interrupts that have such a name.
 fn irqs_with(interrupts: &str, is_one: impl Fn(&str) -> bool) -> Vec<u32> {
-    interrupts
-        .lines()
-        .filter_map(|line| {
-            let (number, rest) = line.split_once(':')?;
-            // Several devices may share a line: their names are separated by commas.
-            let mut actions = rest.split([' ', ',']);
-            let number = number.trim().parse().ok()?;
-            actions.any(&is_one).then_some(number)
-        })
-        .collect()
+    let number = |line: &str| {
+        let (number, rest) = line.split_once(':')?;
+        // Several devices may share a line: their names are separated by commas.
+        let mut actions = rest.split([' ', ',']);
+        let number = number.trim().parse().ok()?;
+        actions.any(&is_one).then_some(number)
+    };
+    interrupts.lines().filter_map(number).collect()
 }
 
 /// Returns the CPUs that an interrupt goes to. Kernels before 4.15 do not say, nor does the driver of a Raspberry Pi

@@ -1,5 +1,6 @@
 //! Reads the network stack's settings that affect packets (RPS, XPS, conntrack), and the interfaces with hardware.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
@@ -25,9 +26,13 @@ pub struct Conntrack {
 
 /// Returns whether this process may exceed `rmem_max`, found by trying. False below another root.
 pub(super) fn can_exceed_rmem_max(root: &Root) -> bool {
-    let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
-    root.is_real()
-        && socket.is_ok_and(|socket| buffers::may_force(&socket, Buffer::DEFAULT.bytes()))
+    let may_force = |socket| buffers::may_force(&socket, Buffer::DEFAULT.bytes());
+    root.is_real() && socket().is_some_and(may_force)
+}
+
+fn socket() -> Option<UdpSocket> {
+    let v4 = UdpSocket::bind("127.0.0.1:0");
+    v4.or_else(|_| UdpSocket::bind("[::1]:0")).ok()
 }
 
 /// File of the largest `SO_RCVBUF` that is granted without privilege.
@@ -46,11 +51,8 @@ impl RcvbufLimit {
     /// Reads the limit by trying: containers of kernels before 6.12 do not see its file (quic-go #3801, moby #42282).
     /// Below another root, the file tells.
     pub fn read(root: &Root) -> Self {
-        let tried = || {
-            let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
-            buffers::most_receive(&socket.ok()?)
-        };
-        let tried = root.is_real().then(tried).flatten();
+        let socket = socket().filter(|_| root.is_real());
+        let tried = socket.and_then(|socket| buffers::most_receive(&socket));
         Self {
             most: tried.or_else(|| root.number(RMEM_MAX)),
             is_of_host: is_read_only(root, RMEM_MAX),
@@ -99,15 +101,12 @@ const TRIED_FLOWS: u64 = 32;
 /// Sends one datagram in each of [`TRIED_FLOWS`] flows, half of them over IPv6 if it is available.
 fn send_over_loopback() {
     for address in ["127.0.0.1:0", "[::1]:0"] {
-        let Ok(receiver) = UdpSocket::bind(address) else {
-            continue;
+        let send = |receiver: &UdpSocket| {
+            let sender = UdpSocket::bind(address)?;
+            sender.send_to(&[0], receiver.local_addr()?)
         };
-        for _ in 0..TRIED_FLOWS / 2 {
-            let sent = UdpSocket::bind(address)
-                .and_then(|sender| sender.send_to(&[0], receiver.local_addr()?));
-            if sent.is_err() {
-                return;
-            }
+        if let Ok(receiver) = UdpSocket::bind(address) {
+            let _ = (0..TRIED_FLOWS / 2).try_for_each(|_| send(&receiver).map(drop));
         }
     }
 }
@@ -124,19 +123,12 @@ pub(super) fn xps_cpus(root: &Root, interface: &str) -> Option<Vec<usize>> {
 
 fn cpus_of_queues(root: &Root, interface: &str, prefix: &str, file: &str) -> Option<Vec<usize>> {
     let directory = format!("sys/class/net/{interface}/queues");
-    let queues = root.names(&directory, prefix);
-    let masks: Vec<String> = queues
-        .iter()
-        .filter_map(|queue| root.text(format!("{directory}/{queue}/{file}")))
-        .collect();
-    let mut cpus: Vec<usize> = masks
-        .iter()
-        .filter_map(|it| cpu_mask::parse(it))
-        .flatten()
-        .collect();
-    cpus.sort_unstable();
-    cpus.dedup();
-    (!masks.is_empty()).then_some(cpus)
+    let queues = root.names(&directory, prefix).into_iter();
+    let mask = |queue| root.text(format!("{directory}/{queue}/{file}"));
+    let masks: Vec<String> = queues.filter_map(mask).collect();
+    let cpus = masks.iter().filter_map(|mask| cpu_mask::parse(mask));
+    let cpus: BTreeSet<usize> = cpus.flatten().collect();
+    (!masks.is_empty()).then(|| cpus.into_iter().collect())
 }
 
 /// A network interface with hardware behind it.

@@ -104,32 +104,24 @@ fn overflow(
 fn larger(seen: &Interval, limits: Limits) -> String {
     /// Buffer that a fix recommends, in bytes, as many programs for cameras and lidars do.
     const ENOUGH: u32 = 4 << 20;
-    let Limits {
-        rmem_default,
-        rmem_max,
-    } = limits;
     let Some(buffer) = seen.buffer_bytes() else {
         return "let it set a larger SO_RCVBUF".to_owned();
     };
-    let wanted = ENOUGH.max(buffer.saturating_mul(4) / 2);
-    let allowed = match rmem_max.most {
-        Some(most) if most < wanted.into() => {
-            let command = rmem_max.command(wanted.into());
-            format!("\nrmem_max grants {most} B at most: {command}")
-        }
-        Some(most) => format!("\nrmem_max grants up to {most} B"),
-        None => String::new(),
-    };
-    let set = if rmem_default == Some(buffer) {
-        format!(
-            "its buffer is the default: let it set SO_RCVBUF to {wanted}, or start it again after sudo sysctl -w \
-             net.core.rmem_default={} (twice that, as SO_RCVBUF is doubled)",
+    let wanted = ENOUGH.max(buffer.saturating_mul(2));
+    let mut text = format!("let it set SO_RCVBUF to {wanted} (now {})", buffer / 2);
+    if limits.rmem_default == Some(buffer) {
+        text += &format!(
+            ", the default: or start it again after sudo sysctl -w net.core.rmem_default={} (twice that, as SO_RCVBUF is \
+             doubled)",
             2 * wanted
-        )
-    } else {
-        format!("let it set SO_RCVBUF to {wanted} (now {})", buffer / 2)
-    };
-    set + &allowed
+        );
+    }
+    let most = limits.rmem_max.most.filter(|&most| most < wanted.into());
+    let allow = most.map(|most| {
+        let command = limits.rmem_max.command(wanted.into());
+        format!("\nrmem_max grants {most} B at most: {command}")
+    });
+    text + &allow.unwrap_or_default()
 }
 
 /// Share of the time from which on waiting for a CPU is worth a finding.

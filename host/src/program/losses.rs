@@ -1,7 +1,5 @@
 //! Words for the places where the kernel lost datagrams, and the cause of a socket's drops.
 
-use std::iter;
-
 use serde_json::json;
 
 use super::Interval;
@@ -53,37 +51,32 @@ pub fn causes(seen: &Interval, dropping: &Interval) -> Vec<Cause> {
         least: drops.saturating_sub(all - count).min(count),
         most: count.min(drops),
     });
-    let unknown = drops.saturating_sub(all);
-    let by_reason = by_reason(seen, unknown);
+    let by_reason = by_reason(seen, drops.saturating_sub(all));
     let causes = known.chain(by_reason);
     causes.filter(|cause| cause.most > 0).collect()
 }
 
 /// Returns the causes of drops that no counter explains, by the reasons of the whole machine: Linux 6.18 has no counter
 /// for those without memory.
-fn by_reason(seen: &Interval, unknown: u64) -> Vec<Cause> {
-    let places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
-    let beyond = places.map(|place| {
+fn by_reason(seen: &Interval, mut unknown: u64) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let mut add = |place, packets: u64| {
+        let explained = packets.min(unknown);
+        unknown -= explained;
+        causes.push(Cause {
+            place,
+            least: explained,
+            most: explained,
+        });
+    };
+    for place in PLACES.iter().filter(|place| place.layer == Layer::Socket) {
         let reasons = place.reasons.iter();
         let reasons = reasons.filter_map(|reason| seen.lost.reasons.get(reason));
         let counted = seen.lost.loss(place).map_or(0, |loss| loss.packets);
-        (place, reasons.sum::<u64>().saturating_sub(counted))
-    });
-    let beyond: Vec<_> = beyond.filter(|(_, packets)| *packets > 0).collect();
-    let is_only = beyond.len() < 2;
-    let cause = |(place, packets): (&'static LossPlace, u64)| Cause {
-        place: Some(place),
-        least: if is_only { packets.min(unknown) } else { 0 },
-        most: packets.min(unknown),
-    };
-    let causes: Vec<Cause> = beyond.into_iter().map(cause).collect();
-    let rest = unknown.saturating_sub(causes.iter().map(|cause| cause.most).sum());
-    let rest = Cause {
-        place: None,
-        least: rest,
-        most: rest,
-    };
-    causes.into_iter().chain(iter::once(rest)).collect()
+        add(Some(place), reasons.sum::<u64>().saturating_sub(counted));
+    }
+    add(None, u64::MAX);
+    causes
 }
 
 fn of_sockets(interval: &Interval) -> Vec<(&'static LossPlace, u64)> {
