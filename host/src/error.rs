@@ -16,7 +16,7 @@ pub enum UsageError {
         problem: String,
     },
     /// An invalid line of a file.
-    #[error("{file}{}: {problem}", in_line(*line))]
+    #[error("{file}{}: {problem}", if *line == 0 { String::new() } else { format!(", line {line}") })]
     File {
         /// Name of the file, as the user gave it.
         file: String,
@@ -49,12 +49,5 @@ impl UsageError {
             line,
             problem: problem.trim_end().replace('\n', "; "),
         }
-    }
-}
-
-fn in_line(line: usize) -> String {
-    match line {
-        0 => String::new(),
-        line => format!(", line {line}"),
     }
 }

@@ -1,9 +1,6 @@
 //! Drafts a profile for a board that has none, from host facts. The draft can be used unchanged. Its comments, in
 //! `draft.toml`, name the source of each value and the choices that are left to the user.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-
 use serde_json::json;
 
 use super::detect::without_revision;
@@ -35,7 +32,6 @@ pub fn draft(host: &Host, root: &Root) -> String {
         "model": model.map_or_else(String::new, quoted),
         "cpus": count.map_or_else(String::new, |count| format!("\n[cpus]\ncount = {count}\n")),
         "threads": if host.cpus.len() == 1 { "1, 2" } else { "1, 2, 4" },
-        "heat": heat(root),
     });
     fill(include_str!("draft.toml"), &values)
 }
@@ -49,58 +45,6 @@ fn name(from: &str) -> String {
         "" | "auto" => "my-board".to_owned(),
         name => name.to_owned(),
     }
-}
-
-const UNKNOWN_HEAT: &str = "
-# No thermal zone shows a passive trip point. To decide, from the board's documentation:
-# [cooldown]
-# below_c = 60
-# at_most = \"120s\"
-#
-# [throttle]
-# from_c = 80
-";
-
-/// Returns the tables `[cooldown]` and `[throttle]`, from the lowest passive and the lowest critical trip point of the
-/// thermal zones (kernel ABI doc sysfs-class-thermal), or a comment on writing them by hand if none is passive.
-fn heat(root: &Root) -> String {
-    /// Degrees Celsius below throttling that a board must reach before it is measured again. Chosen by judgement.
-    const MARGIN_C: i32 = 15;
-    let class = "sys/class/thermal";
-    let (mut comments, mut lowest) = (String::new(), BTreeMap::<String, i32>::new());
-    for zone in root.names(class, "thermal_zone") {
-        let file = |file: &str| format!("{class}/{zone}/{file}");
-        let name = comment(&root.text(file("type")).unwrap_or_default());
-        for trip in root.names(file(""), "trip_point_") {
-            let Some(trip) = trip.strip_suffix("_temp") else {
-                continue;
-            };
-            let kind = root.text(file(&format!("{trip}_type"))).unwrap_or_default();
-            let millic: Option<i32> = root.number(file(&format!("{trip}_temp")));
-            // Some drivers fill in temperatures that no chip reaches, or -274 C.
-            let plausible = millic.filter(|millic| (40_000..150_000).contains(millic));
-            let known = plausible.filter(|_| ["passive", "critical"].contains(&&*kind));
-            if let Some(celsius) = known.map(|millic| millic / 1000) {
-                let _ = writeln!(comments, "# {name}: {kind} {celsius} C.");
-                let least = lowest.entry(kind).or_insert(celsius);
-                *least = celsius.min(*least);
-            }
-        }
-    }
-    let Some(from_c) = lowest.get("passive") else {
-        return UNKNOWN_HEAT.to_owned();
-    };
-    let critical_c = lowest
-        .get("critical")
-        .filter(|critical_c| *critical_c > from_c);
-    let critical_c = critical_c.map(|it| format!("critical_c = {it}\n"));
-    format!(
-        "\n[cooldown]\n# To decide: what the board gets down to when it idles. This is {MARGIN_C} degrees below throttling.\n\
-         below_c = {}\nat_most = \"120s\"\n\n\
-         [throttle]\n# Trip points in /sys/class/thermal:\n{comments}from_c = {from_c}\n{}",
-        from_c - MARGIN_C,
-        critical_c.unwrap_or_default()
-    )
 }
 
 fn quoted(text: &str) -> String {

@@ -10,6 +10,7 @@ mod choose;
 mod location;
 mod lock;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 pub use self::choose::{Wanted, choose};
@@ -17,9 +18,7 @@ pub use self::location::{Difference, Location, NotChanged, differences};
 pub use self::lock::Lock;
 
 /// Kind of setting.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Name {
     /// Which CPUs the kernel hands received packets to
@@ -88,17 +87,12 @@ impl Name {
         }
     }
 
-    /// The tunings that are tried by default.
-    pub const USUAL: [Self; 8] = [
-        Self::Rps,
-        Self::Xps,
-        Self::Irq,
-        Self::Governor,
-        Self::Gro,
-        Self::Coalescing,
-        Self::Eee,
-        Self::Ring,
-    ];
+    /// Returns the tunings that are tried by default.
+    pub fn usual() -> impl Iterator<Item = Self> {
+        let others = [Self::Pause, Self::Speed, Self::PowerSave, Self::Control];
+        let all = Self::value_variants().iter().copied();
+        all.filter(move |name| !others.contains(name))
+    }
 
     /// Returns whether a driver may take the link down to change this.
     pub fn resets_link(self) -> bool {

@@ -67,10 +67,8 @@ fn software(interface: &Interface) -> Option<Finding> {
     } else if interface.below_is_elsewhere {
         "what is below it is in another network namespace: check there, as on a container's host"
             .to_owned()
-    } else if interface.kind.is_on_top() {
-        "check the interface below it, too: ip -d link shows which that is".to_owned()
     } else {
-        "name the one that packets to the other host take: ip route get ADDRESS".to_owned()
+        "check the one below it (ip -d link), or that packets take: ip route get ADDRESS".to_owned()
     };
     let values = json!({"interface": interface.name, "kind": kind, "fix": fix});
     Some(Finding::noted("software", values))

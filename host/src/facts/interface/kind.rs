@@ -84,14 +84,6 @@ impl InterfaceKind {
         }
     }
 
-    /// Returns whether other interfaces below it carry its packets.
-    pub fn is_on_top(self) -> bool {
-        matches!(
-            self,
-            Self::Bridge | Self::Vlan | Self::Bond | Self::Macvlan | Self::Dsa
-        )
-    }
-
     /// Returns the name of the kind. `None` for `Hardware`.
     pub fn word(self) -> Option<String> {
         let name = serde_json::to_value(self).unwrap_or_default();
