@@ -8,8 +8,8 @@ use std::time::Duration;
 
 /// Time between two reports.
 const INTERVAL: Duration = Duration::from_secs(4);
-/// Growth of the error from one report to the next, in microseconds: 1 ppm, chrony's `maxclockerror`.
-const CHRONY_GROWTH_US: f64 = 4.0;
+/// Growth of the error from one report to the next: 1 ppm, chrony's `maxclockerror`.
+const GROWTH: Duration = Duration::from_micros(4);
 /// Reference of a chrony that follows no other clock.
 const OWN_REFERENCE: &str = "7F7F0101";
 
@@ -49,16 +49,8 @@ fn bound_of_chrony(text: &str) -> Option<u32> {
         return None;
     }
     let bound = seconds(4)? + seconds(10)? / 2.0 + seconds(11)?;
-    whole_us(bound * 1e6 + CHRONY_GROWTH_US)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "within the range"
-)]
-fn whole_us(us: f64) -> Option<u32> {
-    (us < f64::from(u32::MAX)).then(|| us.ceil() as u32)
+    let bound = Duration::try_from_secs_f64(bound).ok()? + GROWTH;
+    u32::try_from(bound.as_nanos().div_ceil(1000)).ok()
 }
 
 #[cfg(test)]

@@ -40,6 +40,14 @@ pub struct Problem {
     pub is_remote: bool,
 }
 
+impl Seen {
+    /// Returns a problem of this host.
+    pub(crate) fn problem(unfit: Unfit) -> Self {
+        let is_remote = false;
+        Self::Problem(Problem { unfit, is_remote })
+    }
+}
+
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -134,35 +142,18 @@ impl Finding {
         if let (Some(own), Some(all)) = (own, values.as_object_mut()) {
             all.append(own);
         }
-        let (why, fix) = why_and_fix(unfit.code(), &values);
-        Self::invalid(unfit, why, fix)
+        let words = why_and_fix(unfit.code(), &values);
+        Self::new(Seen::problem(unfit), words)
     }
 
     /// Returns the note about the trouble of this name.
     pub(crate) fn noted(name: &str, values: Value) -> Self {
-        let (why, fix) = why_and_fix(name, &values);
-        Self::note(fill(&TROUBLES[name].seen, &values), why, fix)
+        let seen = fill(&TROUBLES[name].seen, &values);
+        Self::new(Seen::Note(seen), why_and_fix(name, &values))
     }
 
-    pub(crate) fn invalid(unfit: Unfit, why: impl Into<String>, fix: impl Into<String>) -> Self {
-        let is_remote = false;
-        Self {
-            seen: Seen::Problem(Problem { unfit, is_remote }),
-            why: why.into(),
-            fix: fix.into(),
-        }
-    }
-
-    pub(crate) fn note(
-        seen: impl Into<String>,
-        why: impl Into<String>,
-        fix: impl Into<String>,
-    ) -> Self {
-        Self {
-            seen: Seen::Note(seen.into()),
-            why: why.into(),
-            fix: fix.into(),
-        }
+    pub(crate) fn new(seen: Seen, (why, fix): (String, String)) -> Self {
+        Self { seen, why, fix }
     }
 
     /// Returns the problem, if it is one that makes the host unfit to measure on.

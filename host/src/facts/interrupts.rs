@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::sys::files::Root;
 
-/// Parts of the names of the interrupts of USB controllers, of Linux 6.18 (2026-11): `drivers/usb`
+/// Names of the interrupts of USB controllers, of Linux 6.18 (2026-11), without the number of their bus: `drivers/usb`
 /// (`hcd->driver->description`, `xhci_try_enable_msi`, dwc_otg of Raspberry Pi's kernels).
-const USB_CONTROLLERS: [&str; 4] = ["dwc2", "ehci", "hcd", "musb"];
+const USB_CONTROLLERS: &str =
+    "dwc2_hsotg dwc_otg_hcd ehci_hcd ehci-platform musb-hdrc ohci_hcd xhci-hcd xhci_hcd";
 
 /// Returns the interrupts of an interface: its own, or those of the USB controller that it is behind. Empty: unknown.
 pub(super) fn irqs(root: &Root, interface: &str) -> Vec<u32> {
@@ -123,7 +124,7 @@ fn irqs_of_usb(root: &Root, interface: &str, device: &str, interrupts: &str) -> 
         return by_bus;
     }
     // Without a number, the name is certain only if there is one such interrupt.
-    let is_one = |action: &str| USB_CONTROLLERS.iter().any(|part| action.contains(part));
+    let is_one = |action: &str| USB_CONTROLLERS.split(' ').any(|name| name == action);
     let alone = irqs_with(interrupts, is_one);
     if alone.len() == 1 { alone } else { Vec::new() }
 }

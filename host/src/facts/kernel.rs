@@ -8,7 +8,6 @@ use nix::sys::utsname::uname;
 use nix::unistd::{SysconfVar, sysconf};
 use serde::{Deserialize, Serialize};
 
-use super::joined;
 use crate::sys::files::Root;
 
 /// Returns the kernel's architecture (`uname -m`). A 32-bit process may be told another name (personality(2)); the
@@ -155,12 +154,6 @@ pub(crate) fn policies(root: &Root) -> Vec<CpufreqPolicy> {
     found
 }
 
-/// Returns the governors in use.
-pub(super) fn governor(root: &Root) -> Option<String> {
-    let governors = policies(root).into_iter().map(|policy| policy.governor);
-    joined(governors.flatten().collect())
-}
-
 /// Returns the driver that puts idle CPUs to sleep. Without one, the kernel says `none`.
 pub(super) fn cpuidle_driver(root: &Root) -> Option<String> {
     root.text("sys/devices/system/cpu/cpuidle/current_driver")
@@ -256,7 +249,6 @@ mod tests {
                 ("cpu2", "2 10", Some(96_000))
             ]
         );
-        assert_eq!(governor(&root).as_deref(), Some("ondemand"));
         // One that a new kernel lists is read once, and the others as well.
         let mixed = files.iter().copied().chain([
             ("sys/devices/system/cpu/cpufreq/policy0/related_cpus", "0 1"),

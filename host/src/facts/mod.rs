@@ -161,7 +161,10 @@ impl Host {
         let kernel_version = root.text("proc/version");
         let configuration = kernel::configuration(root, kernel.as_deref());
         let is_set = |option| Some(kernel::is_set(configuration.as_ref()?, option));
+        let cpufreq = kernel::policies(root);
         let sys_is_foreign = !interface::is_in_sys(root);
+        let mut interfaces = interface::names(root);
+        interfaces.retain(|_| !sys_is_foreign);
         Self {
             build: Build {
                 version: crate::VERSION.to_owned(),
@@ -194,8 +197,13 @@ impl Host {
                 .map(|version| kernel::preemption(root, version)),
             page_bytes: kernel::page_bytes(),
             irq_time_accounting: is_set("IRQ_TIME_ACCOUNTING"),
-            governor: kernel::governor(root),
-            cpufreq: kernel::policies(root),
+            governor: joined(
+                cpufreq
+                    .iter()
+                    .filter_map(|it| it.governor.clone())
+                    .collect(),
+            ),
+            cpufreq,
             power_meter: PowerMeter::find(root).map(|meter| meter.name),
             clocksource: root
                 .text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
@@ -209,7 +217,7 @@ impl Host {
             lo_rps_cpus: network::rps_cpus(root, "lo").filter(|_| !sys_is_foreign),
             sys_is_foreign,
             conntrack: network::conntrack(root),
-            nics: network::nics(root),
+            nics: network::nics(root, interfaces),
             v4_refusal: loopback_problem(Ip::V4),
             v6_refusal: loopback_problem(Ip::V6),
             compatible,
@@ -233,11 +241,8 @@ impl Host {
 
     /// Returns the drivers that set the CPUs' clocks, `+`-joined if they differ.
     pub fn cpufreq_driver(&self) -> Option<String> {
-        let drivers = self
-            .cpufreq
-            .iter()
-            .filter_map(|policy| policy.driver.clone());
-        joined(drivers.collect())
+        let drivers = self.cpufreq.iter().map(|policy| policy.driver.clone());
+        joined(drivers.flatten().collect())
     }
 
     /// Returns the numbers of the CPUs in the affinity mask of this process, for a message.

@@ -8,12 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use serde::{Deserialize, Serialize};
 
-use super::interface;
 use super::interrupts::{cpus_of_irqs, irqs};
 use crate::data::Buffer;
 use crate::sys::buffers;
 use crate::sys::files::Root;
-use crate::text::cpu_mask;
+use crate::text::cpu_list;
 
 /// State of conntrack in this network namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,7 +125,7 @@ fn cpus_of_queues(root: &Root, interface: &str, prefix: &str, file: &str) -> Opt
     let queues = root.names(&directory, prefix).into_iter();
     let mask = |queue| root.text(format!("{directory}/{queue}/{file}"));
     let masks: Vec<String> = queues.filter_map(mask).collect();
-    let cpus = masks.iter().filter_map(|mask| cpu_mask::parse(mask));
+    let cpus = masks.iter().filter_map(|mask| cpu_list::parse_mask(mask));
     let cpus: BTreeSet<usize> = cpus.flatten().collect();
     (!masks.is_empty()).then(|| cpus.into_iter().collect())
 }
@@ -144,20 +143,17 @@ pub struct Nic {
     pub rps_cpus: Vec<usize>,
 }
 
-/// Returns the interfaces that have a device, by name. Empty if `/sys` shows those of another network namespace.
-pub(super) fn nics(root: &Root) -> Vec<Nic> {
-    let is_in_sys = interface::is_in_sys(root);
-    let names = interface::names(root).into_iter().filter(|_| is_in_sys);
-    names
-        .filter_map(|name| {
-            root.link_name(format!("sys/class/net/{name}/device"))?;
-            let irqs = irqs(root, &name);
-            Some(Nic {
-                rps_cpus: rps_cpus(root, &name).unwrap_or_default(),
-                name,
-                irq_cpus: cpus_of_irqs(root, &irqs),
-                irqs,
-            })
+/// Returns those of these interfaces that have a device.
+pub(super) fn nics(root: &Root, names: Vec<String>) -> Vec<Nic> {
+    let nic = |name: String| {
+        root.link_name(format!("sys/class/net/{name}/device"))?;
+        let irqs = irqs(root, &name);
+        Some(Nic {
+            rps_cpus: rps_cpus(root, &name).unwrap_or_default(),
+            name,
+            irq_cpus: cpus_of_irqs(root, &irqs),
+            irqs,
         })
-        .collect()
+    };
+    names.into_iter().filter_map(nic).collect()
 }

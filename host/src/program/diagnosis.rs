@@ -36,7 +36,7 @@ pub fn findings(seen: &Interval, dropping: &Interval, name: &str, limits: Limits
         .links
         .retain(|name, _| name.split(' ').next().is_some_and(is_busy));
     let links = losses::links(&growth).into_iter();
-    let links = links.map(|(what, next)| Finding::invalid(lost(what), LINK, next));
+    let links = links.map(|(what, next)| Finding::new(lost(what), (LINK.to_owned(), next)));
     let others = findings_with(seen, dropping, name, &larger(seen, limits));
     links.chain(others).collect()
 }
@@ -84,20 +84,19 @@ fn overflow(
         .map_or_else(String::new, |bytes| format!(" (SO_RCVBUF {} B)", bytes / 2));
     let (buffer, drops) = (format!("{whose} receive buffer{size}"), cause.datagrams());
     if cause.least == 0 && seen.full().is_none_or(|full| full < BUSY) {
-        let (why, fix) = why_and_fix("overflow-of-whom", &json!({}));
         let what = lost(format!("{buffer} may have overflowed: {drops} dropped"));
-        return Finding::invalid(what, why, fix);
+        return Finding::new(what, why_and_fix("overflow-of-whom", &json!({})));
     }
     let [during, of] = [dropping, seen].map(|it| it.length.as_secs_f64());
     let when = is_only.then(|| format!(", in {during:.0} of {of:.0} s"));
     let when = when.unwrap_or_default();
-    let (why, fix) = match busiest {
+    let words = match busiest {
         Some(busiest) => why_full(busiest, seen, dropping, other.unwrap_or(name), larger),
         None if seen.read == 0 => why_and_fix("overflow-unread", &json!({})),
         None => why_and_fix("overflow-of-unknown", &json!({"larger": larger})),
     };
     let what = lost(format!("{buffer} overflowed: {drops} dropped{when}"));
-    Finding::invalid(what, why, fix)
+    Finding::new(what, words)
 }
 
 /// Returns how the program gets a larger buffer.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Interval;
-use crate::check::{Finding, Unfit, why_and_fix};
+use crate::check::{Finding, Seen, Unfit, why_and_fix};
 use crate::sys::loss_counters::{Loss, LossCounters};
 use crate::sys::loss_places::{Layer, LossPlace, PLACES};
 use crate::text::digits::counted;
@@ -90,14 +90,14 @@ pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
     let drops = cause.datagrams();
     let Some(place) = cause.place else {
         let what = "dropped at its sockets, and no counter of the kernel says why";
-        let (why, fix) = why_and_fix("drops-unexplained", &json!({}));
-        return Finding::invalid(lost(format!("{drops} {what}")), why, fix);
+        let words = why_and_fix("drops-unexplained", &json!({}));
+        return Finding::new(lost(format!("{drops} {what}")), words);
     };
     let loss = interval.lost.loss(place);
     let by = loss.as_ref().map_or(place.reasons.join(", "), by);
     let interface = loss.map_or_else(|| interval.lost.busiest_interface(), |it| it.interface);
     let seen = format!("{}: {drops} dropped at its sockets ({by})", place.what);
-    Finding::invalid(lost(seen), &place.why, next(place, &interface))
+    Finding::new(lost(seen), (place.why.clone(), next(place, &interface)))
 }
 
 /// Returns what was lost before the watched sockets, by place, and what sockets of other programs lost for causes that
@@ -129,17 +129,18 @@ pub fn loss_finding(loss: &Loss) -> Finding {
         counted(loss.packets, "packet"),
         by(loss)
     );
-    let next = next(loss.place, &loss.interface);
     let is_sure = loss.place.layer <= Layer::Backlog && !loss.place.is_common;
-    if is_sure {
-        Finding::invalid(lost(seen), &loss.place.why, next)
+    let seen = if is_sure {
+        lost(seen)
     } else {
-        Finding::note(seen, &loss.place.why, next)
-    }
+        Seen::Note(seen)
+    };
+    let words = (loss.place.why.clone(), next(loss.place, &loss.interface));
+    Finding::new(seen, words)
 }
 
-pub(super) fn lost(how: String) -> Unfit {
-    Unfit::ProgramLoses { how }
+pub(super) fn lost(how: String) -> Seen {
+    Seen::problem(Unfit::ProgramLoses { how })
 }
 
 /// Returns the places in few words, such as `reverse path filter 500, closed UDP ports 3`.

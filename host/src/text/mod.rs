@@ -2,7 +2,6 @@
 //! templates.
 
 pub mod cpu_list;
-pub mod cpu_mask;
 pub mod digits;
 pub mod duration;
 pub mod nearest;

@@ -8,7 +8,7 @@ use super::{LeftOut, Location, Name, Setting, Tuning, Tunings};
 use crate::facts::{self, CpufreqPolicy, Host, Interface};
 use crate::sys::files::Root;
 use crate::sys::nic::{Changeable, Ethtool};
-use crate::text::cpu_mask as mask;
+use crate::text::cpu_list::{is_empty_mask, mask};
 
 /// A request for tunings to try, if the machine has them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -157,7 +157,7 @@ impl Machine<'_> {
         let busy = Interface::read(self.root, interface).map_or_else(Vec::new, |it| it.irq_cpus);
         let mut others = online.clone();
         others.retain(|cpu| !busy.contains(cpu));
-        let mask = mask::format(if others.is_empty() { &online } else { &others });
+        let mask = mask(if others.is_empty() { &online } else { &others });
         self.masks(files, std::iter::repeat(mask))
     }
 
@@ -168,7 +168,7 @@ impl Machine<'_> {
             return Err(format!("{interface} has one transmit queue"));
         }
         let online = self.online()?;
-        let masks = online.iter().cycle().map(|cpu| mask::format(&[*cpu]));
+        let masks = online.iter().cycle().map(|cpu| mask(&[*cpu]));
         self.masks(files, masks)
     }
 
@@ -181,7 +181,7 @@ impl Machine<'_> {
         let settings = files.into_iter().zip(masks);
         let settings = settings.map(|(file, mask)| self.file(file, mask));
         let mut settings: Vec<Setting> = settings.collect::<Result<_, _>>()?;
-        if settings.iter().any(|it| !mask::is_empty(&it.before)) {
+        if settings.iter().any(|it| !is_empty_mask(&it.before)) {
             for setting in &mut settings {
                 "0".clone_into(&mut setting.tried);
             }
@@ -199,10 +199,7 @@ impl Machine<'_> {
         let online = self.online()?;
         let cpus = online.iter().rev().cycle();
         let setting = |(irq, cpu): (&u32, &usize)| {
-            self.file(
-                format!("proc/irq/{irq}/smp_affinity"),
-                mask::format(&[*cpu]),
-            )
+            self.file(format!("proc/irq/{irq}/smp_affinity"), mask(&[*cpu]))
         };
         irqs.iter().zip(cpus).map(setting).collect()
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Setting;
 use crate::sys::files::Root;
 use crate::sys::nic::{Changeable, Ethtool};
-use crate::text::cpu_mask as mask;
+use crate::text::cpu_list::parse_mask;
 
 /// A file of the kernel, or a setting of an interface's driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,16 +71,12 @@ impl Location {
     /// # Errors
     /// Returns an error if this process may not set the value.
     pub fn check(&self, root: &Root) -> io::Result<()> {
+        let mut options = OpenOptions::new();
         match self {
-            Self::File(path) => {
-                OpenOptions::new().write(true).open(root.path(path))?;
-            }
-            Self::Driver { .. } if !may_administer_network() => {
-                return Err(io::ErrorKind::PermissionDenied.into());
-            }
-            Self::Driver { .. } => {}
+            Self::File(path) => options.write(true).open(root.path(path)).map(drop),
+            Self::Driver { .. } if may_administer_network() => Ok(()),
+            Self::Driver { .. } => Err(io::ErrorKind::PermissionDenied.into()),
         }
-        Ok(())
     }
 
     /// Returns whether the setting is gone together with its interface or its interrupt, which have no value to put back
@@ -101,7 +97,7 @@ impl Location {
 
     /// Returns whether two texts mean the same value here. Kernels write masks in their own format.
     pub fn is_same(&self, one: &str, other: &str) -> bool {
-        one == other || self.is_mask() && mask::parse(one) == mask::parse(other)
+        one == other || self.is_mask() && parse_mask(one) == parse_mask(other)
     }
 
     fn is_mask(&self) -> bool {

@@ -128,17 +128,30 @@ pub fn below(upper: &Link, all: &[Link]) -> Below {
     }
 }
 
-/// Returns the names of some interfaces of `all`, given by number, and of all below them.
-pub fn with_those_below(numbers: &BTreeSet<u32>, all: &[Link]) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    let own = all.iter().filter(|link| numbers.contains(&link.index));
-    let mut left: Vec<Link> = own.cloned().collect();
-    while let Some(link) = left.pop() {
-        if names.insert(link.name.clone()) {
-            left.extend(below(&link, all).links);
+/// Returns all interfaces of `all` below the one of this number, each once: those directly below, and those below them.
+/// True: the kernel adds its counters to those of the interface above, as of the ports of a bond (`bond_get_stats`).
+pub(super) fn all_below(index: u32, all: &[Link]) -> Vec<(Link, bool)> {
+    let mut uppers: Vec<&Link> = all.iter().filter(|it| it.index == index).collect();
+    let (mut found, mut seen) = (Vec::new(), vec![index]);
+    while let Some(upper) = uppers.pop() {
+        let is_added = upper.kind.as_deref() == Some("bond");
+        for lower in below(upper, all).links {
+            if !seen.contains(&lower.index) {
+                seen.push(lower.index);
+                uppers.extend(all.iter().filter(|it| it.index == lower.index));
+                found.push((lower, is_added));
+            }
         }
     }
-    names
+    found
+}
+
+/// Returns the names of some interfaces of `all`, given by number, and of all below them.
+pub fn with_those_below(numbers: &BTreeSet<u32>, all: &[Link]) -> BTreeSet<String> {
+    let own = all.iter().filter(|link| numbers.contains(&link.index));
+    let lower = numbers.iter().flat_map(|number| all_below(*number, all));
+    let names = lower.map(|(link, _)| link.name);
+    names.chain(own.map(|link| link.name.clone())).collect()
 }
 
 /// Parses a message of the kernel about an interface, without its header.

@@ -6,7 +6,7 @@ use super::super::machine;
 use super::{Finding, Subject};
 use crate::data::Threads;
 use crate::facts::Interface;
-use crate::text::cpu_mask;
+use crate::text::cpu_list;
 
 pub(super) fn findings(interface: &Interface, subject: &Subject) -> Vec<Finding> {
     let all = [
@@ -30,7 +30,7 @@ fn unsteered(interface: &Interface, subject: &Subject) -> Option<Finding> {
     // A command for each queue that gets CPUs.
     let line = |queue: usize| {
         let own: Vec<usize> = cpus.iter().copied().skip(queue).step_by(queues).collect();
-        let mask = cpu_mask::format(&own);
+        let mask = cpu_list::mask(&own);
         format!("echo {mask} | sudo tee /sys/class/net/{name}/queues/tx-{queue}/xps_cpus")
     };
     let with_cpus = 0..queues.min(cpus.len());

@@ -55,7 +55,12 @@ impl InterfaceKind {
             None if root.number(format!("sys/class/net/{name}/type")) == Some(LOOPBACK) => {
                 Self::Loopback
             }
-            None if has("device") => Self::Hardware,
+            None if root
+                .link_name(format!("sys/class/net/{name}/device"))
+                .is_some() =>
+            {
+                Self::Hardware
+            }
             None => Self::Software,
         }
     }
@@ -133,25 +138,20 @@ impl Interface {
         };
         let rings = self.rings.map(|rings| format!("{}/{}", rings.rx, rings.tx));
         let held = self.coalescing.filter(|held| held.rx_usecs > 0);
-        let eee = self.eee.map(|eee| if eee.is_active { "on" } else { "off" });
+        let switch = |is_on: bool| if is_on { "on" } else { "off" }.to_owned();
         let radio = self.wireless.unwrap_or_default();
         let signal = radio.signal_dbm.map(|dbm| format!("{dbm} dBm"));
-        let rate = radio
-            .tx_kbps
-            .map(|kbps| format!("{:.1} Mb/s", f64::from(kbps) / 1e3));
-        let power_save = radio
-            .power_save
-            .map(|is_on| if is_on { "on" } else { "off" });
+        let rate = radio.tx_kbps.map(|kbps| f64::from(kbps) / 1e3);
         let settings = [
             ("channel ", radio.channel().map(|number| number.to_string())),
             ("", signal),
-            ("sending at ", rate),
-            ("power save ", power_save.map(str::to_owned)),
+            ("sending at ", rate.map(|mbps| format!("{mbps:.1} Mb/s"))),
+            ("power save ", radio.power_save.map(switch)),
             ("MTU ", self.mtu.map(|mtu| mtu.to_string())),
             ("", queues),
             ("rings ", rings),
             ("rx-usecs ", held.map(|held| held.rx_usecs.to_string())),
-            ("EEE ", eee.map(str::to_owned)),
+            ("EEE ", self.eee.map(|eee| switch(eee.is_active))),
             ("qdisc ", self.qdisc.clone()),
         ];
         let said = settings.into_iter();
