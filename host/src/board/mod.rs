@@ -1,6 +1,6 @@
 //! Board profiles: `boards/*.toml`, compiled in.
 //!
-//! `profile` has the keys of a profile, and `rules` the checks that need more than one key. `thread_placement` assigns
+//! `profile` has the keys of a profile, and `rules` parses and checks them. `thread_placement` assigns
 //! a profile's CPUs to threads on a host, `detect` finds the profile of a host, and `draft` writes a profile for a host
 //! that has none. `boards/README.md` explains every key to authors of profiles.
 
