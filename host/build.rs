@@ -44,6 +44,7 @@ fn profiles() -> Result<String, Box<dyn Error>> {
             .file_stem()
             .and_then(OsStr::to_str)
             .ok_or("not a name")?;
+        let path = path.to_str().ok_or("not a path")?;
         write!(array, "({name:?}, include_str!({path:?})),")?;
     }
     Ok(format!("&[{array}]"))

@@ -147,9 +147,9 @@ impl Finding {
     }
 
     /// Returns the note about the trouble of this name.
-    pub(crate) fn noted(name: &str, values: Value) -> Self {
-        let seen = fill(&TROUBLES[name].seen, &values);
-        Self::new(Seen::Note(seen), why_and_fix(name, &values))
+    pub(crate) fn noted(name: &str, values: &Value) -> Self {
+        let seen = fill(&TROUBLES[name].seen, values);
+        Self::new(Seen::Note(seen), why_and_fix(name, values))
     }
 
     pub(crate) fn new(seen: Seen, (why, fix): (String, String)) -> Self {

@@ -62,7 +62,7 @@ fn cpus(host: &Host) -> impl Iterator<Item = Finding> {
         (!shared.is_empty(), "without-tick"),
     ];
     let found = found.into_iter().filter(|(is_so, _)| *is_so);
-    found.map(move |(_, name)| Finding::noted(name, values.clone()))
+    found.map(move |(_, name)| Finding::noted(name, &values))
 }
 
 fn board_and_kernel(subject: &Subject) -> impl Iterator<Item = Finding> {
@@ -73,7 +73,7 @@ fn board_and_kernel(subject: &Subject) -> impl Iterator<Item = Finding> {
     let all = [
         // Docker masks /sys/firmware, where /proc/device-tree leads (moby #43419).
         note_if(host.hides_device_tree, "hidden-device-tree"),
-        is_unknown.then(|| Finding::noted("unknown-board", values)),
+        is_unknown.then(|| Finding::noted("unknown-board", &values)),
         contradiction.map(|contradiction| Finding::unfit(Unfit::OtherCpus { contradiction })),
         // The kernel accounts the time of softirqs by itself.
         note_if(
@@ -101,7 +101,7 @@ pub(super) fn network(subject: &Subject) -> Vec<Finding> {
 }
 
 fn note_if(is_so: bool, name: &str) -> Option<Finding> {
-    is_so.then(|| Finding::noted(name, json!({})))
+    is_so.then(|| Finding::noted(name, &json!({})))
 }
 
 /// Finds emulators and hypervisors. A virtual machine is worth a note only, but no emulated board runs at its own
@@ -109,7 +109,7 @@ fn note_if(is_so: bool, name: &str) -> Option<Finding> {
 fn emulated(subject: &Subject) -> Option<Finding> {
     let by = subject.host.virtualization.clone()?;
     Some(if subject.host.compatible.is_empty() {
-        Finding::noted("virtual-machine", json!({"by": by}))
+        Finding::noted("virtual-machine", &json!({"by": by}))
     } else {
         Finding::unfit(Unfit::Emulated { by })
     })
@@ -123,7 +123,7 @@ fn foreign_binary(subject: &Subject) -> Option<Finding> {
         ("arm", machine) if machine.starts_with("arm") => None,
         ("arm", "aarch64") | ("x86", "x86_64") => {
             let values = json!({"target": target, "machine": machine});
-            Some(Finding::noted("narrow-binary", values))
+            Some(Finding::noted("narrow-binary", &values))
         }
         ("x86", machine) if machine.starts_with('i') => None,
         (arch, machine) if arch == machine => None,
@@ -159,13 +159,10 @@ pub(super) fn other_programs(busy: &[Busy], cpus: usize) -> Option<Finding> {
 
 fn loopback(subject: &Subject, ip: Ip) -> Option<Finding> {
     let problem = subject.host.loopback_problem(ip)?.to_owned();
-    let mut values = json!({"fix": loopback_fix(ip)});
+    let values = json!({"problem": problem, "fix": loopback_fix(ip)});
     Some(match ip {
         Ip::V4 => Finding::unfit_with(Unfit::Loopback { problem }, values),
-        Ip::V6 => {
-            values["problem"] = problem.into();
-            Finding::noted("loopback-v6", values)
-        }
+        Ip::V6 => Finding::noted("loopback-v6", &values),
     })
 }
 
@@ -178,18 +175,15 @@ fn rcvbuf(subject: &Subject) -> Option<Finding> {
         command += "\nor start the container in the host's network (--network host)";
     }
     let values = json!({"asked": asked_bytes, "command": command});
-    match host.rmem_max {
-        _ if host.exceeds_rmem_max => None,
-        None => Some(Finding::noted("unknown-buffers", values)),
-        Some(most_bytes) if most_bytes < asked_bytes => {
-            let seen = Unfit::SmallBuffers {
-                most_bytes,
-                asked_bytes,
-            };
-            Some(Finding::unfit_with(seen, values))
-        }
-        Some(_) => None,
-    }
+    let Some(most_bytes) = host.rmem_max else {
+        return (!host.exceeds_rmem_max).then(|| Finding::noted("unknown-buffers", &values));
+    };
+    let seen = Unfit::SmallBuffers {
+        most_bytes,
+        asked_bytes,
+    };
+    let is_small = most_bytes < asked_bytes && !host.exceeds_rmem_max;
+    is_small.then(|| Finding::unfit_with(seen, values))
 }
 
 fn rps(subject: &Subject) -> Option<Finding> {
@@ -245,5 +239,5 @@ pub(super) fn interrupted(
         "irqs": irqs.join(" "),
         "free": free,
     });
-    Some(Finding::noted(trouble, values))
+    Some(Finding::noted(trouble, &values))
 }

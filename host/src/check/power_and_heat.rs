@@ -92,7 +92,7 @@ fn capped_clock(policy: &CpufreqPolicy) -> Option<Finding> {
         "max_mhz": max_khz / 1000,
         "hardware_mhz": hardware_khz / 1000,
     });
-    (max_khz < hardware_khz).then(|| Finding::noted("capped-clock", values))
+    (max_khz < hardware_khz).then(|| Finding::noted("capped-clock", &values))
 }
 
 /// Reports throttling by the firmware. Bits 0 to 3 are the state now, 16 to 19 the state since the firmware was last
@@ -119,7 +119,7 @@ fn high_temperature(subject: &Subject) -> Option<Finding> {
     }
     let cooldown = subject.board.cooldown.map(|cooldown| cooldown.below_c);
     let values = json!({"celsius": celsius, "below_c": cooldown.filter(reaches)?});
-    Some(Finding::noted("warm-board", values))
+    Some(Finding::noted("warm-board", &values))
 }
 
 /// Reports that clocks or temperatures of the CPUs cannot be read.
@@ -132,7 +132,7 @@ fn missing_sensors(subject: &Subject) -> Option<Finding> {
         missing.push("no temperature of the CPUs (thermal zones, hwmon)");
     }
     let values = json!({"missing": missing.join(", ")});
-    (!missing.is_empty()).then(|| Finding::noted("no-sensors", values))
+    (!missing.is_empty()).then(|| Finding::noted("no-sensors", &values))
 }
 
 /// Reports impossible temperatures, such as 2147483.6 C (amlogic-s9xxx-armbian #696).
@@ -146,5 +146,5 @@ fn impossible_temperatures(subject: &Subject) -> Option<Finding> {
         "coldest_c": POSSIBLE_MILLIC.start() / 1000,
         "hottest_c": POSSIBLE_MILLIC.end() / 1000,
     });
-    (!ignored.is_empty()).then(|| Finding::noted("impossible-temperatures", values))
+    (!ignored.is_empty()).then(|| Finding::noted("impossible-temperatures", &values))
 }

@@ -181,7 +181,7 @@ const TROUBLES: &[(&str, Change)] = &[
         (seen.sensors.throttle_bits, seen.sensors.under_voltage) = (Some(0x1_0001), Some(true));
     }),
     ("cooling slows the CPUs", |seen| {
-        seen.sensors.cooling = Some(true)
+        seen.sensors.cooling = Some(true);
     }),
     ("hot", |seen| seen.temperatures = hottest(80_000)),
     ("warm", |seen| seen.temperatures = hottest(60_500)),

@@ -107,20 +107,24 @@ fn larger(seen: &Interval, limits: Limits) -> String {
         return "let it set a larger SO_RCVBUF".to_owned();
     };
     let wanted = ENOUGH.max(buffer.saturating_mul(2));
-    let mut text = format!("let it set SO_RCVBUF to {wanted} (now {})", buffer / 2);
-    if limits.rmem_default == Some(buffer) {
-        text += &format!(
+    let is_default = limits.rmem_default == Some(buffer);
+    let restart = is_default.then(|| {
+        format!(
             ", the default: or start it again after sudo sysctl -w net.core.rmem_default={} (twice that, as SO_RCVBUF is \
              doubled)",
             2 * wanted
-        );
-    }
+        )
+    });
     let most = limits.rmem_max.most.filter(|&most| most < wanted.into());
     let allow = most.map(|most| {
         let command = limits.rmem_max.command(wanted.into());
         format!("\nrmem_max grants {most} B at most: {command}")
     });
-    text + &allow.unwrap_or_default()
+    let also: String = restart.into_iter().chain(allow).collect();
+    format!(
+        "let it set SO_RCVBUF to {wanted} (now {}){also}",
+        buffer / 2
+    )
 }
 
 /// Share of the time from which on waiting for a CPU is worth a finding.
@@ -282,7 +286,7 @@ fn shared_cpu(seen: &Interval, dropping: &Interval) -> Option<Finding> {
         "packets": format!("{:.0}", 100.0 * packets),
     });
     let several = seen.packets_of_cpu.len() > 1;
-    (is_shared && several).then(|| Finding::noted("shared-cpu", values))
+    (is_shared && several).then(|| Finding::noted("shared-cpu", &values))
 }
 
 #[cfg(test)]

@@ -67,15 +67,11 @@ fn finding(seen: &Interval, port: u16, mut sockets: Vec<&SocketSeen>) -> Finding
         "address": if first.is_unspecified() { "any IPv4 address".to_owned() } else { first.to_string() },
         "losers": names(seen, &losers),
     });
-    let are_alike = losers.is_empty();
-    Finding::noted(
-        if are_alike {
-            "twins"
-        } else {
-            "overlapping-addresses"
-        },
-        values,
-    )
+    let kind = match losers.len() {
+        0 => "twins",
+        _ => "overlapping-addresses",
+    };
+    Finding::noted(kind, &values)
 }
 
 fn owners(sockets: &[&SocketSeen]) -> BTreeSet<u32> {

@@ -46,23 +46,10 @@ impl LinkSettings {
         negotiated != 0
     }
 
-    /// Returns the modes that the interface supports, as bits of `enum ethtool_link_mode_bit_indices`, 32 per number.
-    pub(super) fn supported(&self) -> &[u32] {
-        self.mask(0)
-    }
-
-    /// Returns the modes that the interface advertises.
-    pub(super) fn advertised(&self) -> &[u32] {
-        self.mask(1)
-    }
-
-    /// Returns the modes that the partner advertises.
-    pub(super) fn of_partner(&self) -> &[u32] {
-        self.mask(2)
-    }
-
-    fn mask(&self, index: usize) -> &[u32] {
-        &self.answer[LINK_WORDS + index * self.size..][..self.size]
+    /// Returns the modes that the interface supports, those that it advertises, and those that the partner advertises, as
+    /// bits of `enum ethtool_link_mode_bit_indices`, 32 per number.
+    pub(super) fn modes(&self) -> [&[u32]; 3] {
+        [0, 1, 2].map(|index| &self.answer[LINK_WORDS + index * self.size..][..self.size])
     }
 }
 
@@ -131,7 +118,8 @@ pub(super) fn advertised(driver: &Ethtool) -> io::Result<String> {
     if !link.is_negotiated() {
         return Err(io::Error::other("the link is not negotiated"));
     }
-    text(link.advertised()).ok_or_else(|| io::ErrorKind::Unsupported.into())
+    let [_, advertised, _] = link.modes();
+    text(advertised).ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
 /// Has an interface advertise the modes of a text.
@@ -150,7 +138,8 @@ impl Ethtool {
     /// `None`: there is no link, no lower speed, or the driver does not tell.
     pub fn slower(&self) -> Option<String> {
         let link = self.link_settings().ok()?;
-        text(&below(link.advertised(), link.speed_mbps()?))
+        let [_, advertised, _] = link.modes();
+        text(&below(advertised, link.speed_mbps()?))
     }
 }
 

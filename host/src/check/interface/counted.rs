@@ -91,7 +91,7 @@ fn lost_by(
     values["lost"] = digits::counted(lost, "packet").into();
     let (counter, most) = of_it.max_by_key(|(_, count)| *count)?;
     values["most"] = format!("{counter} {most}").into();
-    Some(Finding::noted("driver-has-lost", values))
+    Some(Finding::noted("driver-has-lost", &values))
 }
 
 /// Finds errors that the kernel counted, beyond the driver's own counters.
@@ -100,7 +100,7 @@ fn broken(interface: &Interface) -> Option<Finding> {
     let errors = interface.counted.rx_errors?;
     let share = share(errors.saturating_sub(driver_losses(interface)), received)?;
     let values = json!({"interface": name, "errors": errors, "share": share});
-    Some(Finding::noted("broken-packets", values))
+    Some(Finding::noted("broken-packets", &values))
 }
 
 /// Finds packets that the kernel dropped while the driver lost none: `rx_dropped` rises (#6898, #1954).
@@ -119,7 +119,7 @@ fn dropped(interface: &Interface) -> Option<Finding> {
         "silent": silent,
     });
     (driver_losses(interface) == 0 && share(dropped, received).is_some())
-        .then(|| Finding::noted("dropped-packets", values))
+        .then(|| Finding::noted("dropped-packets", &values))
 }
 
 fn flapping(interface: &Interface) -> Option<Finding> {
@@ -127,7 +127,7 @@ fn flapping(interface: &Interface) -> Option<Finding> {
     const MOST_CHANGES: u32 = 6;
     let changes = interface.carrier_changes?;
     let values = json!({"interface": interface.name, "changes": changes});
-    (changes > MOST_CHANGES).then(|| Finding::noted("flapping", values))
+    (changes > MOST_CHANGES).then(|| Finding::noted("flapping", &values))
 }
 
 /// A reason why drivers lose packets, with the counters that show it.

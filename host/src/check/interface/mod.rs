@@ -71,7 +71,7 @@ fn software(interface: &Interface) -> Option<Finding> {
         "check the one below it (ip -d link), or that packets take: ip route get ADDRESS".to_owned()
     };
     let values = json!({"interface": interface.name, "kind": kind, "fix": fix});
-    Some(Finding::noted("software", values))
+    Some(Finding::noted("software", &values))
 }
 
 /// Drivers that lose packets, or wake up late, with Energy-efficient Ethernet: #7511 (macb: 5 to 20 % lost, every
@@ -93,7 +93,7 @@ fn sleeping(interface: &Interface) -> Option<Finding> {
         Finding::unfit_with(sleeps, json!({"driver": driver}))
     } else {
         let values = json!({"sleeps": sleeps.to_string(), "interface": name});
-        Finding::noted("link-naps", values)
+        Finding::noted("link-naps", &values)
     })
 }
 
@@ -104,7 +104,7 @@ fn unknown_sleep(interface: &Interface) -> Option<Finding> {
     let keeps_back = interface.modes.is_some() && interface.eee.is_none();
     let driver = interface.driver.as_deref().unwrap_or("its driver");
     let values = json!({"interface": interface.name, "driver": driver, "speed": speed});
-    keeps_back.then(|| Finding::noted("link-may-sleep", values))
+    keeps_back.then(|| Finding::noted("link-may-sleep", &values))
 }
 
 /// Finds gigabit hardware with a slower link.
@@ -133,7 +133,7 @@ fn unpaused(interface: &Interface) -> Option<Finding> {
         _ => return None,
     };
     let values = json!({"interface": interface.name, "lacking": lacking});
-    is_it.then(|| Finding::noted("no-flow-control", values))
+    is_it.then(|| Finding::noted("no-flow-control", &values))
 }
 
 /// Finds power save of Wi-Fi. The access point keeps packets for a radio that sleeps until its next beacon, each 102 ms:
@@ -153,7 +153,7 @@ fn weak_signal(interface: &Interface) -> Option<Finding> {
         format!("{:.1}", f64::from(kbps) / 1e3)
     });
     let values = json!({"interface": interface.name, "signal": signal, "rate": rate});
-    Some(Finding::noted("weak-signal", values))
+    Some(Finding::noted("weak-signal", &values))
 }
 
 fn given_up(interface: &Interface) -> Option<Finding> {
@@ -162,7 +162,7 @@ fn given_up(interface: &Interface) -> Option<Finding> {
     let radio = interface.wireless?;
     let (sent, failed) = (radio.tx_packets?, radio.tx_failed?);
     let values = json!({"interface": interface.name, "radio": radio});
-    (failed > 0 && failed >= sent / ONE_IN).then(|| Finding::noted("unacknowledged", values))
+    (failed > 0 && failed >= sent / ONE_IN).then(|| Finding::noted("unacknowledged", &values))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ fn unsteered(interface: &Interface, subject: &Subject) -> Option<Finding> {
     let with_cpus = 0..queues.min(cpus.len());
     let steering = with_cpus.map(line).collect::<Vec<_>>().join("\n");
     let values = json!({"interface": name, "queues": queues, "steering": steering});
-    Some(Finding::noted("unsteered", values))
+    Some(Finding::noted("unsteered", &values))
 }
 
 /// Finds interrupts on the CPU of a bench thread: interrupt, softirq and thread take turns on it
@@ -78,7 +78,7 @@ fn held_back(interface: &Interface) -> Option<Finding> {
     let polled_ns = interface.gro_flush_timeout_ns.filter(|_| is_polled);
     let floor = u64::from(usecs) + polled_ns.unwrap_or(0) / 1000;
     let values = json!({"interface": interface.name, "floor": floor});
-    (floor > 0).then(|| Finding::noted("held-back", values))
+    (floor > 0).then(|| Finding::noted("held-back", &values))
 }
 
 /// Finds rings below their largest size. Senders in bursts need them (moonlight-embedded #315, moonlight-qt #724).
@@ -86,7 +86,7 @@ fn small_rings(interface: &Interface) -> Option<Finding> {
     let rings = interface.rings?;
     let values = json!({"interface": interface.name, "rings": rings});
     (rings.rx < rings.rx_max || rings.tx < rings.tx_max)
-        .then(|| Finding::noted("small-rings", values))
+        .then(|| Finding::noted("small-rings", &values))
 }
 
 /// Finds a raised buffer limit that nobody uses: the limit alone does nothing (librealsense #14928, ouster-ros #247).
@@ -94,5 +94,5 @@ pub(super) fn unused_rmem_max(subject: &Subject) -> Option<Finding> {
     let asked = u64::from(subject.rcvbuf_bytes);
     let most = subject.host.rmem_max.filter(|&most| most > asked)?;
     let values = json!({"most": most, "asked": asked});
-    Some(Finding::noted("unused-buffers", values))
+    Some(Finding::noted("unused-buffers", &values))
 }
