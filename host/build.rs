@@ -32,17 +32,19 @@ fn version(package: &str, out: &Path) -> String {
 
 /// Returns an array of the name of each profile and its text; alphabetical, but `generic` comes first.
 fn profiles() -> Result<String, Box<dyn Error>> {
-    let files = fs::read_dir(env::current_dir()?.join("boards"))?;
-    let paths = files.map(|file| file.map(|file| file.path()));
-    let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>()?;
+    let mut paths = Vec::new();
+    for file in fs::read_dir(env::current_dir()?.join("boards"))? {
+        paths.push(file?.path());
+    }
     paths.retain(|path| path.extension() == Some("toml".as_ref()));
     paths.sort_by_key(|path| (path.file_stem() != Some("generic".as_ref()), path.clone()));
     let mut array = String::new();
     for path in paths {
-        let names = (path.file_stem().and_then(OsStr::to_str), path.to_str());
-        let (Some(name), Some(path)) = names else {
-            return Err(format!("{}: not a name", path.display()).into());
-        };
+        let name = path
+            .file_stem()
+            .and_then(OsStr::to_str)
+            .ok_or("not a name")?;
+        let path = path.to_str().ok_or("not a path")?;
         write!(array, "({name:?}, include_str!({path:?})),")?;
     }
     Ok(format!("&[{array}]"))

@@ -16,24 +16,12 @@ pub enum UsageError {
         problem: String,
     },
     /// An invalid line of a file.
-    #[error("{file}{}: {problem}", in_line(*line))]
+    #[error("{file}{}: {problem}", if *line == 0 { String::new() } else { format!(", line {line}") })]
     File {
         /// Name of the file, as the user gave it.
         file: String,
         /// Line number, from 1. 0 means the file as a whole.
         line: usize,
-        /// The problem.
-        problem: String,
-    },
-    /// An invalid cell of a CSV file.
-    #[error("{file}, line {line}, {column}: {problem}")]
-    Cell {
-        /// Name of the file, as the user gave it.
-        file: String,
-        /// Line number, from 1.
-        line: usize,
-        /// The heading of the cell's column.
-        column: String,
         /// The problem.
         problem: String,
     },
@@ -61,12 +49,5 @@ impl UsageError {
             line,
             problem: problem.trim_end().replace('\n', "; "),
         }
-    }
-}
-
-fn in_line(line: usize) -> String {
-    match line {
-        0 => String::new(),
-        line => format!(", line {line}"),
     }
 }

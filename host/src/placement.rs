@@ -99,19 +99,14 @@ impl fmt::Display for Placement {
     /// spreadsheets take it for a time of day.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |cpus: &[Option<usize>]| {
-            let cpus = cpus.iter().flatten().map(ToString::to_string);
-            cpus.collect::<Vec<_>>().join(",")
+            let cpus: Vec<usize> = cpus.iter().flatten().copied().collect();
+            cpu_list::join(&cpus, ",")
         };
-        if !self.is_pinned() {
-            f.pad("none")
-        } else if self.receivers.is_empty() {
-            f.pad(&list(&self.senders))
-        } else {
-            f.pad(&format!(
-                "{}>{}",
-                list(&self.senders),
-                list(&self.receivers)
-            ))
+        let (senders, receivers) = (list(&self.senders), list(&self.receivers));
+        match (self.is_pinned(), self.receivers.is_empty()) {
+            (false, _) => f.pad("none"),
+            (true, true) => f.pad(&senders),
+            (true, false) => f.pad(&format!("{senders}>{receivers}")),
         }
     }
 }
@@ -164,10 +159,9 @@ impl std::str::FromStr for Pin {
             return Ok(Self::None);
         }
         let list = |list: &str| -> Result<Vec<usize>, String> {
-            let cpus = list
-                .split(',')
-                .map(|cpu| cpu.trim().parse().map_err(|_| PIN_FIX));
-            Ok(cpus.collect::<Result<_, _>>()?)
+            let cpus = list.split(',').map(|cpu| cpu.trim().parse());
+            cpus.collect::<Result<_, _>>()
+                .map_err(|_| PIN_FIX.to_owned())
         };
         match text.split_once(':') {
             Some((senders, receivers)) => Ok(Self::To(list(senders)?, list(receivers)?)),
@@ -183,11 +177,9 @@ impl fmt::Display for Pin {
             Self::Board => Ok(()),
             Self::None => f.write_str("none"),
             Self::To(senders, receivers) => {
-                f.write_str(&cpu_list::join(senders, ","))?;
-                if !receivers.is_empty() {
-                    write!(f, ":{}", cpu_list::join(receivers, ","))?;
-                }
-                Ok(())
+                let colon = if receivers.is_empty() { "" } else { ":" };
+                let [senders, receivers] = [senders, receivers].map(|it| cpu_list::join(it, ","));
+                write!(f, "{senders}{colon}{receivers}")
             }
         }
     }

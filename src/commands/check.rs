@@ -1,5 +1,6 @@
 //! `udpbench check`: checks that this host is fit for measuring. Each problem comes with its reason and its fix.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -12,7 +13,7 @@ use crate::host::check::{Finding, Subject};
 use crate::host::facts::{Host, Interface, interface};
 use crate::sys::files::Root;
 use crate::sys::power::PowerMeter;
-use crate::sys::temperature::Reading;
+use crate::sys::real_time::Throttling;
 use crate::text::nearest;
 use crate::workload;
 
@@ -31,12 +32,12 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let machine = detected.machine(&host);
     let ChosenBoard { board, reason, .. } = detected;
     let mut interfaces = interfaces(&args.interface, &root)?;
-    let subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
+    let mut subject = Subject::new(&host, &board, u32::from(args.rcvbuf), &root);
     // Looking at the CPUs took a while, in which counters may have moved.
     for interface in &mut interfaces {
         interface.read_again(&root);
     }
-    let subject = subject.with_interfaces(interfaces);
+    subject.interfaces = interfaces;
     let findings = subject.findings();
 
     let mut out = String::new();
@@ -78,10 +79,11 @@ fn words(args: &CheckArgs) -> Result<Vec<String>, UsageError> {
 
 /// Reads the interfaces of `--interface`, each once.
 fn interfaces(names: &[String], root: &Root) -> anyhow::Result<Vec<Interface>> {
-    let mut interfaces: Vec<Interface> = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut interfaces = Vec::new();
     for name in names {
         let found = Interface::read(root, name).ok_or_else(|| no_interface(name, root))?;
-        if interfaces.iter().all(|known| known.name != found.name) {
+        if seen.insert(found.name.clone()) {
             interfaces.push(found);
         }
     }
@@ -107,15 +109,11 @@ fn interface_facts(subject: &Subject) -> Vec<(String, String)> {
         let how = format!("not looked at; for runs between two hosts: --interface {name}");
         return vec![(name.clone(), how)];
     }
-    let fact = |interface: &Interface| (interface.name.clone(), interface.to_string());
+    let mut seen = BTreeSet::new();
     let all = subject.interfaces.iter().flat_map(Interface::with_below);
-    let mut facts: Vec<(String, String)> = Vec::new();
-    for (name, text) in all.map(fact) {
-        if facts.iter().all(|(known, _)| *known != name) {
-            facts.push((name, text));
-        }
-    }
-    facts
+    all.filter(|interface| seen.insert(&interface.name))
+        .map(|interface| (interface.name.clone(), interface.to_string()))
+        .collect()
 }
 
 /// Returns a finding as lines of text: what was seen, why it matters, and the fix.
@@ -135,62 +133,54 @@ pub(super) fn finding_text(finding: &Finding) -> String {
 fn facts(subject: &Subject, root: &Root) -> Vec<(&'static str, String)> {
     let host = subject.host;
     let or_unknown = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-    let mhz = |khz: Option<u64>| khz.map_or_else(|| "?".to_owned(), |khz| (khz / 1000).to_string());
-    let clock = |policy: &crate::host::facts::CpufreqPolicy| {
-        format!(
-            "CPUs {}: {} to {} MHz, {} now",
-            policy.cpus,
-            mhz(policy.min_khz),
-            mhz(policy.max_khz),
-            mhz(policy.current_khz)
-        )
-    };
-    let clocks: Vec<String> = host.cpufreq.iter().map(clock).collect();
-    let pages = host
-        .page_bytes
-        .map_or_else(String::new, |bytes| format!(", {bytes} B pages"));
+    let [model, cpus, kernel, machine, preemption] = [
+        &host.model,
+        &host.cpu_model,
+        &host.kernel,
+        &host.machine,
+        &host.preemption,
+    ]
+    .map(or_unknown);
+    let pages = host.page_bytes.map(|bytes| format!(", {bytes} B pages"));
+    let pages = pages.unwrap_or_default();
     let mut facts = vec![
-        ("model", or_unknown(&host.model)),
-        (
-            "CPUs",
-            format!("{}: {}", host.cpu_list(), or_unknown(&host.cpu_model)),
-        ),
+        ("model", model),
+        ("CPUs", format!("{}: {cpus}", host.cpu_list())),
         (
             "kernel",
-            format!(
-                "{} on {}, preemption {}{pages}",
-                or_unknown(&host.kernel),
-                or_unknown(&host.machine),
-                or_unknown(&host.preemption)
-            ),
+            format!("{kernel} on {machine}, preemption {preemption}{pages}"),
         ),
         ("program", crate::TARGET.to_owned()),
     ];
-    if let Some(governor) = &host.governor {
-        let driver = or_unknown(&host.cpufreq_driver());
-        facts.push(("governor", format!("{governor} ({driver})")));
+    let mut add = |name, fact: Option<String>| facts.extend(fact.map(|fact| (name, fact)));
+    let driver = or_unknown(&host.cpufreq_driver());
+    let governor = host.governor.as_ref();
+    add("governor", governor.map(|it| format!("{it} ({driver})")));
+    for policy in &host.cpufreq {
+        let clocks = [policy.min_khz, policy.max_khz, policy.current_khz];
+        let mhz = |khz: Option<u64>| khz.map_or("?".to_owned(), |khz| (khz / 1000).to_string());
+        let (cpus, [min, max, now]) = (&policy.cpus, clocks.map(mhz));
+        add(
+            "clock",
+            Some(format!("CPUs {cpus}: {min} to {max} MHz, {now} now")),
+        );
     }
-    facts.extend(clocks.into_iter().map(|clock| ("clock", clock)));
-    if let Some(driver) = &host.cpuidle_driver {
-        facts.push(("idle", driver.clone()));
-    }
-    if let (Some(source), Some(own_ns)) = (&host.clocksource, workload::own_round_trip_ns()) {
-        let own = format!("{own_ns:.0} ns of each round trip at most are the program's own");
-        facts.push(("time", format!("{source}; {own}")));
-    }
-    if let Some(Reading { sensor, millic }) = &subject.temperatures.hottest {
-        let degrees = f64::from(*millic) / 1000.0;
-        facts.push(("hottest", format!("{degrees:.1} C ({sensor})")));
-    }
-    if let Some(meter) = PowerMeter::find(root) {
-        let now = meter.now_uw(root);
-        let now = now.map_or_else(String::new, |uw| format!("{:.2} W by ", uw as f64 / 1e6));
-        facts.push(("power", format!("{now}{}", meter.name)));
-    }
-    facts.push(("real time", real_time(host)));
-    if let Some(load) = host.load_1min {
-        facts.push(("load", format!("{load:.2}")));
-    }
+    add("idle", host.cpuidle_driver.clone());
+    let own = host.clocksource.as_ref().zip(workload::own_round_trip_ns());
+    let own = own.map(|(source, ns)| {
+        format!("{source}; {ns:.0} ns of each round trip at most are the program's own")
+    });
+    add("time", own);
+    let hottest = subject.temperatures.hottest.as_ref();
+    let hottest = hottest.map(|it| format!("{:.1} C ({})", f64::from(it.millic) / 1e3, it.sensor));
+    add("hottest", hottest);
+    let power = PowerMeter::find(root).and_then(|it| {
+        let watts = it.now_uw(root)? as f64 / 1e6;
+        Some(format!("{watts:.2} W by {}", it.name))
+    });
+    add("power", power);
+    add("real time", Some(real_time(host)));
+    add("load", host.load_1min.map(|load| format!("{load:.2}")));
     facts
 }
 
@@ -200,20 +190,18 @@ fn real_time(host: &Host) -> String {
         Some(most) => format!("priorities up to {most} (--sched)"),
         None => "not permitted (ulimit -r)".to_owned(),
     }];
-    if let Some(throttling) = host.rt_throttling {
-        parts.push(match throttling.pause_us() {
-            Some(pause_us) => {
-                let [pause_ms, period_ms] = [pause_us, throttling.period_us].map(|us| us / 1000);
-                let when = match throttling.spares_lone_threads {
-                    Some(false) => "",
-                    Some(true) => " if others wait",
-                    None => ", perhaps only if others wait",
-                };
-                format!("throttled {pause_ms} of {period_ms} ms{when}")
-            }
-            None => "not throttled".to_owned(),
-        });
-    }
+    let pause = |it: Throttling| Some((it.pause_us()? / 1000, it.period_us / 1000));
+    parts.extend(host.rt_throttling.map(|it| match pause(it) {
+        Some((pause_ms, period_ms)) => {
+            let when = match it.spares_lone_threads {
+                Some(false) => "",
+                Some(true) => " if others wait",
+                None => ", perhaps only if others wait",
+            };
+            format!("throttled {pause_ms} of {period_ms} ms{when}")
+        }
+        None => "not throttled".to_owned(),
+    }));
     let lists = [
         ("isolated", &host.isolated_cpus),
         ("nohz_full", &host.nohz_full_cpus),

@@ -168,7 +168,7 @@ fn columns() -> Columns<'static, Interval> {
             format!("{:.1}", it.read as f64 / it.length.as_secs_f64() / 1e3)
         })
         .number(" KiB", |it| {
-            let queued = it.sockets.values().map(|socket| socket.queued_bytes);
+            let queued = it.sockets.values().map(|socket| socket.state.queued_bytes);
             (queued.max().unwrap_or(0) / 1024).to_string()
         })
         .number("full%", move |it| or_dash(it.full().map(percent)))
@@ -207,6 +207,7 @@ mod tests {
 
     use super::*;
     use crate::host::program::SocketSeen;
+    use crate::sys::udp_sockets::UdpSocketState;
 
     fn cell(seen: &Interval, heading: &str) -> String {
         let headings = columns().empty();
@@ -216,14 +217,19 @@ mod tests {
     }
 
     fn socket(queued_bytes: u32, buffer_bytes: Option<u32>) -> SocketSeen {
-        SocketSeen {
+        let state = UdpSocketState {
+            inode: 1,
             local: SocketAddr::from(([0; 4], 7)),
             ipv6_only: false,
             is_connected: false,
             device: 0,
             queued_bytes,
-            least_queued_bytes: 0,
             buffer_bytes,
+            drops: 0,
+        };
+        SocketSeen {
+            state,
+            least_queued_bytes: 0,
             drops: 0,
             looks: 10,
             full_looks: 0,

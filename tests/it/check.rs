@@ -219,10 +219,7 @@ fn cpus_and_clocks_that_are_not_to_be_had_are_said() {
                 (status.clone(), "Cpus_allowed_list:\t0-1\n"),
                 (cpu("isolated"), "2-3\n"),
             ],
-            &[
-                "note     CPUs 2-3 are isolated",
-                "name them with --pin, such as --pin 3:2\n",
-            ],
+            &["note     CPUs 2-3 are isolated", "name them with --pin"],
             &["affinity", "cpuset"],
         ),
         (

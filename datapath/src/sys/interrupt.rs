@@ -15,6 +15,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 use signal_hook::low_level::{self, pipe};
 use signal_hook::{SigId, flag};
 
+use super::clock;
+
 /// Request to end the program, and a sleep that it interrupts.
 #[derive(Debug)]
 pub struct Interrupt {
@@ -77,12 +79,11 @@ impl Interrupt {
     /// Fails if a handler cannot be installed.
     pub fn on_signals() -> io::Result<Self> {
         let interrupt = Self::never()?;
-        let first = Arc::new(First::default());
         // SIGINT is caught even if it is ignored: a shell script ignores it for what it starts with `&`, and may send
         // it all the same.
         let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
         for signal in [SIGINT, SIGTERM] {
-            end_at_the_second(signal, Arc::clone(&first))?;
+            end_at_the_second(signal)?;
         }
         for signal in [SIGINT, SIGTERM, SIGXCPU].into_iter().chain(hangup) {
             let number = usize::try_from(signal).unwrap_or_default();
@@ -136,38 +137,19 @@ impl Interrupt {
     }
 }
 
-/// Time of the first request to end.
-#[derive(Debug)]
-struct First {
-    since: Instant,
-    /// Nanoseconds from `since` to the first request. 0: it has not come yet.
-    after_ns: AtomicU64,
+/// When the first request to end came, in nanoseconds of CLOCK_MONOTONIC. 0: it has not come yet.
+static FIRST_NS: AtomicU64 = AtomicU64::new(0);
+
+/// Records a signal. Returns whether the first request came at least [`ONE_REQUEST`] before it.
+fn came_before() -> bool {
+    let now = clock::monotonic_ns();
+    let first = FIRST_NS.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+    first.is_err_and(|first| Duration::from_nanos(now.saturating_sub(first)) >= ONE_REQUEST)
 }
 
-impl Default for First {
-    fn default() -> Self {
-        Self {
-            since: Instant::now(),
-            after_ns: AtomicU64::new(0),
-        }
-    }
-}
-
-impl First {
-    /// Records a signal. Returns whether the first request came at least [`ONE_REQUEST`] before it.
-    fn came_before(&self) -> bool {
-        let now = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let now = now.max(1);
-        let first = self
-            .after_ns
-            .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
-        first.is_err_and(|first| Duration::from_nanos(now.saturating_sub(first)) >= ONE_REQUEST)
-    }
-}
-
-fn end_at_the_second(signal: i32, first: Arc<First>) -> io::Result<SigId> {
+fn end_at_the_second(signal: i32) -> io::Result<SigId> {
     let handler = move || {
-        if first.came_before() {
+        if came_before() {
             low_level::exit(128 + signal);
         }
     };

@@ -154,23 +154,14 @@ impl Throttling {
             spares_lone_threads,
         };
         Some(match spares_lone_threads {
-            Some(true) => Self::of_fair_server(root),
+            // What the server takes by default (kernel doc scheduler/sched-debug).
+            Some(true) => Self {
+                runtime_us: 950_000,
+                period_us: 1_000_000,
+                ..limit
+            },
             _ => limit,
         })
-    }
-
-    /// Returns the limit by the server of ordinary threads. Only root may see it (kernel doc scheduler/sched-debug).
-    fn of_fair_server(root: &Root) -> Self {
-        let shown = |name| {
-            let path = format!("sys/kernel/debug/sched/fair_server/cpu0/{name}");
-            root.number(path).map(|ns: i64| ns / 1000)
-        };
-        let period_us = shown("period").unwrap_or(1_000_000);
-        Self {
-            runtime_us: period_us - shown("runtime").unwrap_or(50_000),
-            period_us,
-            spares_lone_threads: Some(true),
-        }
     }
 
     /// Returns the time in each period in which real-time threads do not run, in microseconds. `None`: there is no
@@ -243,8 +234,6 @@ mod tests {
             read.and_then(Throttling::pause_us)
         };
         assert_eq!([true, false].map(pause_us), [None, Some(50_000)]);
-        write("sys/kernel/debug/sched/fair_server/cpu0/runtime", "0\n");
-        assert_eq!([true, false].map(pause_us), [None, None]);
     }
 
     #[test]

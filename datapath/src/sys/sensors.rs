@@ -106,16 +106,6 @@ pub fn cooling(root: &Root) -> Option<bool> {
         .reduce(|a, b| a || b)
 }
 
-/// Returns the lowest clock that cpufreq requests on one of these CPUs, in kHz.
-pub fn lowest_khz(root: &Root, cpus: impl IntoIterator<Item = usize>) -> Option<u64> {
-    let khz = |cpu| {
-        root.number(format!(
-            "sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"
-        ))
-    };
-    cpus.into_iter().filter_map(khz).min()
-}
-
 /// Collects the readings of the sensors over a run.
 #[derive(Debug)]
 pub struct Watch<'a> {
@@ -147,11 +137,13 @@ impl<'a> Watch<'a> {
         climate.cooling = climate.cooling.max(cooling(self.root));
     }
 
-    /// Reads the clocks of these CPUs.
+    /// Reads the clocks that cpufreq requests on these CPUs.
     pub fn look_at_clocks(&mut self, cpus: impl IntoIterator<Item = usize>) {
-        let lowest = lowest_khz(self.root, cpus);
-        let known = self.climate.lowest_khz.into_iter().chain(lowest);
-        self.climate.lowest_khz = known.min();
+        let clock = |cpu| format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
+        let clocks = cpus
+            .into_iter()
+            .filter_map(|cpu| self.root.number(clock(cpu)));
+        self.climate.lowest_khz = self.climate.lowest_khz.into_iter().chain(clocks).min();
     }
 
     /// Reads the idle times of these CPUs so far.

@@ -35,43 +35,43 @@ impl Temperatures {
     /// never used: a radio at 84 C says nothing about the CPUs.
     pub fn read(root: &Root) -> Self {
         let mut ignored = Vec::new();
-        let (of_cpus, unknown): (Vec<Sensor>, Vec<Sensor>) = zones(root)
-            .into_iter()
-            .filter(|sensor| sensor.device != Device::Other)
-            .partition(|sensor| sensor.device == Device::Cpu);
-        let (of_cpus, unknown) = (
-            hottest(of_cpus, &mut ignored),
-            hottest(unknown, &mut ignored),
-        );
+        let zones = zones(root);
+        let mut of = |wanted: Device| {
+            let sensors = zones
+                .iter()
+                .filter(|(name, _)| Device::from_name(name) == wanted);
+            hottest(sensors, &mut ignored)
+        };
+        let (of_cpus, unknown) = (of(Device::Cpu), of(Device::Unknown));
         Self {
             hottest: of_cpus
-                .or_else(|| hottest(hwmon(root), &mut ignored))
+                .or_else(|| hottest(&hwmon(root), &mut ignored))
                 .or(unknown),
             ignored,
         }
     }
 }
 
-/// Returns the hottest of some sensors, and adds sensors with an impossible value to `ignored`.
-fn hottest(sensors: Vec<Sensor>, ignored: &mut Vec<(String, String)>) -> Option<Reading> {
-    let reading = |Sensor {
-                       name: sensor, text, ..
-                   }: Sensor| match parse_millidegrees(&text) {
-        Ok(millic) => Some(Reading { sensor, millic }),
-        Err(rejected) => {
-            ignored.push((sensor, rejected));
-            None
-        }
-    };
-    let readings = sensors.into_iter().filter_map(reading);
-    readings.max_by_key(|reading| reading.millic)
-}
+/// A sensor that could be read: its name, and the text of its file.
+type Sensor = (String, String);
 
-/// A sensor that could be read.
-struct Sensor {
-    name: String,
-    device: Device,
-    text: String,
+/// Returns the hottest of some sensors, and adds sensors with an impossible value to `ignored`.
+fn hottest<'a>(
+    sensors: impl IntoIterator<Item = &'a Sensor>,
+    ignored: &mut Vec<(String, String)>,
+) -> Option<Reading> {
+    let mut hottest: Option<Reading> = None;
+    for (name, text) in sensors {
+        let sensor = name.clone();
+        match parse_millidegrees(text) {
+            Ok(millic) if hottest.as_ref().is_none_or(|it| millic >= it.millic) => {
+                hottest = Some(Reading { sensor, millic });
+            }
+            Ok(_) => {}
+            Err(rejected) => ignored.push((sensor, rejected)),
+        }
+    }
+    hottest
 }
 
 /// Device that a sensor measures, judged by its name.
@@ -117,12 +117,7 @@ fn zones(root: &Root) -> Vec<Sensor> {
     let sensor = |zone: String| {
         let text = root.text(format!("{directory}/{zone}/temp"))?;
         let kind = root.text(format!("{directory}/{zone}/type"));
-        let name = kind.unwrap_or(zone);
-        Some(Sensor {
-            device: Device::from_name(&name),
-            name,
-            text,
-        })
+        Some((kind.unwrap_or(zone), text))
     };
     zones.filter_map(sensor).collect()
 }
@@ -141,18 +136,11 @@ fn hwmon(root: &Root) -> Vec<Sensor> {
             };
             let label = root.text(format!("{directory}/{channel}_label"));
             let name = label.map_or_else(|| driver.clone(), |label| format!("{driver} {label}"));
-            if let (Device::Cpu, Some(text)) = (
-                Device::from_name(&name),
-                root.text(format!("{directory}/{file}")),
-            ) {
-                sensors.push(Sensor {
-                    name,
-                    device: Device::Cpu,
-                    text,
-                });
-            }
+            let text = root.text(format!("{directory}/{file}"));
+            sensors.extend(text.map(|text| (name, text)));
         }
     }
+    sensors.retain(|(name, _)| Device::from_name(name) == Device::Cpu);
     sensors
 }
 

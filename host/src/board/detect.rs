@@ -47,9 +47,25 @@ pub fn detect(host: &Host) -> Result<ChosenBoard, UsageError> {
 /// # Panics
 /// Panics if `boards` is empty.
 pub fn detect_among(mut boards: Vec<Board>, host: &Host) -> ChosenBoard {
-    let (index, reason) = by_compatible(host, &boards)
-        .or_else(|| by_model(host, &boards))
-        .unwrap_or_else(|| (0, nothing_fits(host)));
+    let by_compatible = host.compatible.iter().find_map(|entry| {
+        let is_it = |board: &Board| board.detect.compatible.contains(entry);
+        let reason = format!("the device tree is compatible with {entry}");
+        Some((boards.iter().position(is_it)?, reason))
+    });
+    let by_model = host.model.as_ref().and_then(|model| {
+        let name = without_revision(model);
+        let is_it = |board: &Board| board.detect.model.iter().any(|model| model == name);
+        Some((
+            boards.iter().position(is_it)?,
+            format!("the model is {model}"),
+        ))
+    });
+    let nothing_fits = || match host.compatible.first().or(host.model.as_ref()) {
+        Some(name) => format!("no profile for {name}"),
+        None => "no device tree, no DMI product name and no model in /proc/cpuinfo".to_owned(),
+    };
+    let found = by_compatible.or(by_model);
+    let (index, reason) = found.unwrap_or_else(|| (0, nothing_fits()));
     ChosenBoard {
         board: boards.swap_remove(index),
         reason,
@@ -57,37 +73,11 @@ pub fn detect_among(mut boards: Vec<Board>, host: &Host) -> ChosenBoard {
     }
 }
 
-fn by_compatible(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
-    host.compatible.iter().find_map(|entry| {
-        let is_for = |board: &Board| board.detect.compatible.contains(entry);
-        let index = boards.iter().position(is_for)?;
-        Some((index, format!("the device tree is compatible with {entry}")))
-    })
-}
-
-fn by_model(host: &Host, boards: &[Board]) -> Option<(usize, String)> {
-    let model = host.model.as_deref()?;
-    let name = without_revision(model);
-    let is_for = |board: &Board| board.detect.model.iter().any(|model| model == name);
-    let index = boards.iter().position(is_for)?;
-    Some((index, format!("the model is {model}")))
-}
-
 /// Returns a model without its revision: the Raspberry Pi's firmware appends one, such as `Rev 1.4`. Compare the rest
 /// as a whole: `Pine64` is a prefix of `Pine64+` and `Pine64 RockPro64`, `Orange Pi 5` one of four other boards'
 /// models.
 pub(super) fn without_revision(model: &str) -> &str {
     model.split_once(" Rev ").map_or(model, |(name, _)| name)
-}
-
-fn nothing_fits(host: &Host) -> String {
-    match (host.compatible.first(), &host.model) {
-        (Some(compatible), _) => format!("no profile for {compatible}"),
-        (None, Some(model)) => format!("no profile for {model}"),
-        (None, None) => {
-            "no device tree, no DMI product name and no model in /proc/cpuinfo".to_owned()
-        }
-    }
 }
 
 /// Returns the profile that `--board` names.

@@ -1,12 +1,11 @@
 //! Board profiles: `boards/*.toml`, compiled in.
 //!
-//! `profile` has the keys of a profile, and `rules` the checks that need more than one key. `thread_placement` assigns
+//! `profile` has the keys of a profile, and `rules` parses and checks them. `thread_placement` assigns
 //! a profile's CPUs to threads on a host, `detect` finds the profile of a host, and `draft` writes a profile for a host
 //! that has none. `boards/README.md` explains every key to authors of profiles.
 
 mod detect;
 mod draft;
-mod parse;
 mod profile;
 mod rules;
 mod thread_placement;
@@ -14,7 +13,7 @@ mod thread_placement;
 pub use detect::{ChosenBoard, choose, detect, detect_among};
 pub use draft::draft;
 pub use profile::{Board, Cooldown, Cpus, Defaults, Detect, Throttle, Timing};
-pub use thread_placement::{OneSidedPlacement, Placed};
+pub use thread_placement::Placed;
 
 use crate::error::UsageError;
 use crate::text::nearest;

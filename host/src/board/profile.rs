@@ -1,4 +1,4 @@
-//! Keys of a profile. Deserializing checks each value by itself; [`super::rules`] checks values against each other.
+//! Keys of a profile. [`super::rules`] checks their values.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::repeated;
 use crate::data::{Payload, Threads};
 
 /// A board profile: a file in `boards/`. `boards/README.md` explains every key.
@@ -14,19 +13,14 @@ use crate::data::{Payload, Threads};
 #[serde(deny_unknown_fields)]
 pub struct Board {
     /// Name for `--board` and the results: lower-case letters, digits and dashes.
-    #[serde(deserialize_with = "name")]
     pub name: String,
     /// Title for users.
-    #[serde(deserialize_with = "text")]
     pub title: String,
     /// Places and dates of runs on hardware. Empty: never.
-    #[serde(deserialize_with = "texts")]
     pub verified_on: Vec<String>,
     /// Rust target triples that run on the board, the best first. At least one.
-    #[serde(deserialize_with = "targets")]
     pub targets: Vec<String>,
     /// Limits of the board, as sentences: things that it cannot do, or does not let measure well.
-    #[serde(deserialize_with = "texts")]
     pub limits: Vec<String>,
     /// Rules that recognise the board. A profile without any is never detected.
     #[serde(default)]
@@ -54,10 +48,10 @@ pub struct Board {
 #[serde(deny_unknown_fields)]
 pub struct Detect {
     /// Entries of `/proc/device-tree/compatible`, compared whole.
-    #[serde(default, deserialize_with = "texts")]
+    #[serde(default)]
     pub compatible: Vec<String>,
     /// Texts of `/proc/device-tree/model`, without a revision, compared whole.
-    #[serde(default, deserialize_with = "texts")]
+    #[serde(default)]
     pub model: Vec<String>,
 }
 
@@ -77,10 +71,8 @@ pub struct Cpus {
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
     /// Thread counts.
-    #[serde(deserialize_with = "axis")]
     pub threads: Vec<Threads>,
     /// Payloads, in bytes.
-    #[serde(deserialize_with = "axis")]
     pub payload: Vec<Payload>,
 }
 
@@ -154,50 +146,6 @@ impl fmt::Display for Board {
     }
 }
 
-/// Deserializes a name. It becomes part of a file name, and `auto` is reserved.
-fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    if name.is_empty() || name == "auto" || !name.bytes().all(plain) {
-        let fix = "use lower-case letters, digits and dashes, and not auto";
-        return Err(D::Error::custom(format!(
-            "{name:?} is not a valid name: {fix}"
-        )));
-    }
-    Ok(name)
-}
-
-/// A text that is not blank: an empty `model`, for example, would fit every machine.
-#[derive(Deserialize)]
-struct Text(#[serde(deserialize_with = "text")] String);
-
-fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    if text.trim().is_empty() {
-        return Err(D::Error::custom("the text is empty: write one"));
-    }
-    Ok(text)
-}
-
-fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let texts = Vec::<Text>::deserialize(deserializer)?;
-    Ok(texts.into_iter().map(|text| text.0).collect())
-}
-
-fn targets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let targets: Vec<String> = axis(deserializer)?;
-    let is_linux = |triple: &String| {
-        let parts: Vec<&str> = triple.split('-').collect();
-        matches!(parts[..], [_arch, _vendor, "linux", _abi])
-    };
-    match targets.iter().find(|triple| !is_linux(triple)) {
-        Some(triple) => Err(D::Error::custom(format!(
-            "{triple:?} is not a known target: use one such as aarch64-unknown-linux-gnu"
-        ))),
-        None => Ok(targets),
-    }
-}
-
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(deserializer)?;
     crate::text::duration::parse(&text).map_err(D::Error::custom)
@@ -205,20 +153,4 @@ fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::E
 
 fn duration_text<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&humantime::format_duration(*duration))
-}
-
-/// Deserializes values of which there is at least one, and none twice.
-fn axis<'de, D: Deserializer<'de>, T: Deserialize<'de> + PartialEq + fmt::Display>(
-    deserializer: D,
-) -> Result<Vec<T>, D::Error> {
-    let values = Vec::deserialize(deserializer)?;
-    if values.is_empty() {
-        return Err(D::Error::custom(
-            "the list is empty: it needs at least one value",
-        ));
-    }
-    match repeated(&values) {
-        Some(value) => Err(D::Error::custom(format!("{value} is listed twice"))),
-        None => Ok(values),
-    }
 }

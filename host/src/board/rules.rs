@@ -1,24 +1,45 @@
-//! Rules between the values of a profile: each needs more than one value to break.
+//! Parses a profile, and checks its values by themselves and against each other.
+
+use std::fmt;
 
 use toml::de::{DeTable, DeValue};
 
 use super::profile::{Board, Cpus};
 use super::{position_of_repeated, repeated};
 use crate::data::{Payload, Threads};
+use crate::error::UsageError;
 use crate::placement::receiver_threads;
+use crate::text::digits::counted;
+
+impl Board {
+    /// Parses a profile. `file` is the name in error messages.
+    ///
+    /// # Errors
+    /// Fails if the text is malformed or breaks a rule. The message has the file, the line, and the problem.
+    pub fn parse(text: &str, file: &str) -> Result<Self, UsageError> {
+        let at = |start: usize, message: &str| {
+            let line = text[..start.min(text.len())].matches('\n').count() + 1;
+            UsageError::file(file, line, message)
+        };
+        let board: Self = toml::from_str(text)
+            .map_err(|error| at(error.span().map_or(0, |span| span.start), error.message()))?;
+        check(&board).map_err(|fault| at(fault.start(text), &fault.message))?;
+        Ok(board)
+    }
+}
 
 /// A broken rule, and the value that breaks it.
-pub(super) struct Fault {
+struct Fault {
     /// The keys and, in arrays, the positions that lead to the value: `cpus.big.1`.
     path: String,
     /// Description of the problem.
-    pub(super) message: String,
+    message: String,
 }
 
 impl Fault {
     /// Returns the offset in bytes of the value in the profile's text. If the value is missing, that of the table
     /// that should have it.
-    pub(super) fn start(&self, text: &str) -> usize {
+    fn start(&self, text: &str) -> usize {
         let Ok(profile) = DeTable::parse(text) else {
             return 0; // then it would not have come to the rules
         };
@@ -57,25 +78,76 @@ fn refuse_at(
     })
 }
 
-/// Refuses a profile that contradicts itself.
-pub(super) fn check(board: &Board) -> Result<(), Fault> {
+/// Refuses a profile with values that are none, or that contradict each other.
+fn check(board: &Board) -> Result<(), Fault> {
+    check_texts(board)?;
+    check_axis("targets", &board.targets)?;
+    let other = board.targets.iter().position(|triple| !is_linux(triple));
+    refuse_at("targets", other, |at| {
+        let triple = &board.targets[at];
+        format!("{triple:?} is not a known target: use one such as aarch64-unknown-linux-gnu")
+    })?;
     let cpus = board.cpus.as_ref();
     cpus.map_or(Ok(()), check_cpus)?;
+    check_axis("defaults.threads", &board.defaults.threads)?;
+    check_axis("defaults.payload", &board.defaults.payload)?;
     check_payloads(&board.defaults.payload)?;
     check_temperatures(board)?;
-    let loopback = board.loopback.iter().map(|it| Entry {
-        threads: it.threads,
-        lists: vec![
+    for (n, it) in board.loopback.iter().enumerate() {
+        let again = board.loopback[..n]
+            .iter()
+            .any(|other| other.threads == it.threads);
+        let receivers = receiver_threads(it.threads);
+        let lists = [
             ("senders", &it.senders, it.threads.senders()),
-            ("receivers", &it.receivers, receiver_threads(it.threads)),
-        ],
-    });
-    check_entries("loopback", &loopback.collect::<Vec<_>>(), cpus)?;
-    let wire = board.wire.iter().map(|it| Entry {
-        threads: it.threads,
-        lists: vec![("cpus", &it.cpus, it.threads.count())],
-    });
-    check_entries("wire", &wire.collect::<Vec<_>>(), cpus)
+            ("receivers", &it.receivers, receivers),
+        ];
+        check_entry(&format!("loopback.{n}"), it.threads, again, &lists, cpus)?;
+    }
+    for (n, it) in board.wire.iter().enumerate() {
+        let again = board.wire[..n]
+            .iter()
+            .any(|other| other.threads == it.threads);
+        let lists = [("cpus", &it.cpus, it.threads.count())];
+        check_entry(&format!("wire.{n}"), it.threads, again, &lists, cpus)?;
+    }
+    Ok(())
+}
+
+/// Checks the name, which becomes part of a file name, and that no text is blank: an empty `model` would fit every
+/// machine.
+fn check_texts(board: &Board) -> Result<(), Fault> {
+    let name = &board.name;
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_plain = !name.is_empty() && name != "auto" && name.bytes().all(plain);
+    let fix = "use lower-case letters, digits and dashes, and not auto";
+    let wrong = (!is_plain).then(|| format!("{name:?} is not a valid name: {fix}"));
+    refuse("name", wrong)?;
+    for (path, texts) in [
+        ("title", std::slice::from_ref(&board.title)),
+        ("verified_on", &board.verified_on),
+        ("limits", &board.limits),
+        ("detect.compatible", &board.detect.compatible),
+        ("detect.model", &board.detect.model),
+    ] {
+        let blank = texts.iter().position(|text| text.trim().is_empty());
+        refuse_at(path, blank, |_| "the text is empty: write one".to_owned())?;
+    }
+    Ok(())
+}
+
+fn is_linux(triple: &str) -> bool {
+    let parts: Vec<&str> = triple.split('-').collect();
+    matches!(parts[..], [_arch, _vendor, "linux", _abi])
+}
+
+/// Checks that there is at least one value, and none twice.
+fn check_axis<T: PartialEq + fmt::Display>(path: &str, values: &[T]) -> Result<(), Fault> {
+    let none = "the list is empty: it needs at least one value";
+    refuse(path, values.is_empty().then(|| none.to_owned()))?;
+    refuse_at(path, position_of_repeated(values), |at| {
+        format!("{} is listed twice", values[at])
+    })
 }
 
 fn check_cpus(cpus: &Cpus) -> Result<(), Fault> {
@@ -116,44 +188,34 @@ fn check_temperatures(board: &Board) -> Result<(), Fault> {
     refuse("cooldown.below_c", high)
 }
 
-/// CPUs for a number of threads.
-struct Entry<'a> {
+/// Checks an entry of a table, by the keys of its lists, the lists, and how many CPUs each needs. It has as many CPUs as
+/// its threads need, which the board has, and no two threads share one if the board has a CPU for each.
+fn check_entry(
+    path: &str,
     threads: Threads,
-    /// The key of each list, the list, and how many CPUs it needs.
-    lists: Vec<(&'static str, &'a Vec<usize>, usize)>,
-}
-
-/// Checks the entries of a table: each has as many CPUs as its threads need, which the board has, and no two threads
-/// share one if the board has a CPU for each.
-fn check_entries(table: &str, entries: &[Entry], board: Option<&Cpus>) -> Result<(), Fault> {
-    let counts: Vec<Threads> = entries.iter().map(|entry| entry.threads).collect();
-    for (n, entry) in entries.iter().enumerate() {
-        let (threads, path) = (entry.threads, format!("{table}.{n}"));
-        let again = counts[..n].contains(&threads);
-        let again = again.then(|| format!("threads = {threads} is listed twice"));
-        refuse(&format!("{path}.threads"), again)?;
-        for (key, list, needs) in &entry.lists {
-            let (has, plural) = (list.len(), if *needs == 1 { "" } else { "s" });
-            let other = (has != *needs).then(|| {
-                format!("threads = {threads} needs {needs} CPU{plural} in {key}, not {has}")
-            });
-            refuse(&path, other)?;
-            let count = board.map_or(usize::MAX, |cpus| cpus.count);
-            check_range(&format!("{path}.{key}"), list, count)?;
-        }
-        let all: Vec<usize> = entry
-            .lists
-            .iter()
-            .flat_map(|(_, list, _)| *list)
-            .copied()
-            .collect();
-        let enough = board.is_some_and(|cpus| all.len() <= cpus.count);
-        let shared = repeated(&all).filter(|_| enough);
-        let shared =
-            shared.map(|cpu| format!("CPU {cpu} has two threads, but there is a CPU for each"));
-        refuse(&format!("{path}.{}", entry.lists[0].0), shared)?;
+    again: bool,
+    lists: &[(&str, &Vec<usize>, usize)],
+    board: Option<&Cpus>,
+) -> Result<(), Fault> {
+    let again = again.then(|| format!("threads = {threads} is listed twice"));
+    refuse(&format!("{path}.threads"), again)?;
+    for (key, list, needs) in lists {
+        let (has, cpus) = (list.len(), counted(needs, "CPU"));
+        let other = format!("threads = {threads} needs {cpus} in {key}, not {has}");
+        refuse(path, (has != *needs).then_some(other))?;
+        let count = board.map_or(usize::MAX, |cpus| cpus.count);
+        check_range(&format!("{path}.{key}"), list, count)?;
     }
-    Ok(())
+    let all: Vec<usize> = lists
+        .iter()
+        .flat_map(|(_, list, _)| *list)
+        .copied()
+        .collect();
+    let enough = board.is_some_and(|cpus| all.len() <= cpus.count);
+    let shared = repeated(&all).filter(|_| enough);
+    let shared =
+        shared.map(|cpu| format!("CPU {cpu} has two threads, but there is a CPU for each"));
+    refuse(&format!("{path}.{}", lists[0].0), shared)
 }
 
 fn check_range(path: &str, list: &[usize], count: usize) -> Result<(), Fault> {

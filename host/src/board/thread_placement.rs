@@ -14,28 +14,7 @@ pub struct Placed {
     pub fallback_reason: Option<String>,
 }
 
-/// The placement of the threads of one role, with the other role on another host.
-#[derive(Clone, Debug)]
-pub struct OneSidedPlacement {
-    /// The CPU of each thread. `None`: not pinned.
-    pub cpus: Vec<Option<usize>>,
-    /// Reason for not following the profile. `None` if it is followed.
-    pub fallback_reason: Option<String>,
-}
-
-/// Returns the CPUs that take the interrupts of an interface. Empty if unknown.
-fn irq_cpus_of<'a>(host: &'a Host, interface: &str) -> &'a [usize] {
-    let nic = host.nics.iter().find(|nic| nic.name == interface);
-    nic.map_or(&[], |nic| &nic.irq_cpus)
-}
-
 impl Board {
-    /// Returns the highest thread count that the profile has a placement for. `None`: any number.
-    pub fn max_threads(&self) -> Option<usize> {
-        let counts = self.loopback.iter().map(|pinned| pinned.threads.count());
-        counts.max()
-    }
-
     /// Places the threads of a case on `host` by the profile. If the host lacks the CPUs that the profile relies on,
     /// computes the placement from the topology and returns the reason.
     ///
@@ -43,72 +22,60 @@ impl Board {
     /// Fails if the profile has no placement for this many threads. The plan shows the message as the reason for
     /// skipping the case.
     pub fn placement(&self, threads: Threads, host: &Host) -> Result<Placed, String> {
-        let generic = || Placement::generic(threads, &host.cpus);
-        if self.loopback.is_empty() {
-            return Ok(Placed {
-                placement: generic(),
-                fallback_reason: None,
-            });
-        }
-        let Some(placement) = self.loopback_placement(threads) else {
-            let most = self.max_threads().unwrap_or_default();
-            return Err(format!(
-                "the profile has at most {most} threads: use --board generic or --pin"
-            ));
-        };
-        let reason = self
-            .missing(placement.cpus().flatten(), host)
-            .or_else(|| self.contradiction(host));
-        Ok(Placed {
-            placement: if reason.is_some() {
-                generic()
-            } else {
-                placement
-            },
+        let generic = |reason: Option<String>| Placed {
+            placement: Placement::generic(threads, &host.cpus),
             fallback_reason: reason.map(|reason| format!("generic placement: {reason}")),
+        };
+        let Some(most) = self.loopback.iter().map(|it| it.threads).max() else {
+            return Ok(generic(None));
+        };
+        let pinned = smallest_fit(&self.loopback, threads, |pinned| pinned.threads);
+        let placement =
+            pinned.and_then(|it| Placement::from_lists(threads, &it.senders, &it.receivers));
+        let placement = placement.ok_or_else(|| {
+            format!("the profile has at most {most} threads: use --board generic or --pin")
+        })?;
+        let reason = self.unlike(placement.cpus().flatten(), host);
+        Ok(match reason {
+            Some(_) => generic(reason),
+            None => Placed {
+                placement,
+                fallback_reason: None,
+            },
         })
     }
 
     /// Places `count` threads of one role on `host`, with the other role on another host: by the profile, or computed
-    /// from the topology. Either way the interrupts of `interface` have a CPU of their own if there are enough CPUs.
+    /// from the topology, with the reason. Either way the interrupts of `interface` have a CPU of their own if there are
+    /// enough CPUs.
     pub fn one_sided_placement(
         &self,
         count: usize,
         host: &Host,
         interface: &str,
-    ) -> OneSidedPlacement {
+    ) -> (Vec<Option<usize>>, Option<String>) {
         let name = &self.name;
-        let irq_cpus = irq_cpus_of(host, interface);
-        let generic = |reason: Option<String>| OneSidedPlacement {
-            cpus: Placement::apart(count, &host.cpus, irq_cpus),
-            fallback_reason: reason.map(|reason| format!("generic placement: {reason}")),
+        let nic = host.nics.iter().find(|nic| nic.name == interface);
+        let irq_cpus = nic.map_or(&[][..], |nic| &nic.irq_cpus);
+        let threads = u16::try_from(count).ok().and_then(|it| it.try_into().ok());
+        let wired = threads.and_then(|threads| self.one_sided_cpus(threads));
+        let reason = match wired {
+            None if self.wire.is_empty() => None,
+            None => Some(format!(
+                "{name} has no [[wire]] for {count} threads of one role"
+            )),
+            Some(cpus) => self.unlike(cpus.iter().copied(), host).or_else(|| {
+                let mut shared = cpus.iter().filter(|_| host.cpus.len() > cpus.len());
+                let cpu = shared.find(|cpu| irq_cpus.contains(cpu))?;
+                Some(format!("the interrupt of {interface} is on CPU {cpu}"))
+            }),
         };
-        let threads = u16::try_from(count)
-            .ok()
-            .and_then(|count| count.try_into().ok());
-        let Some(cpus) = threads.and_then(|threads| self.one_sided_cpus(threads)) else {
-            let has_others = !self.wire.is_empty();
-            return generic(
-                has_others
-                    .then(|| format!("{name} has no [[wire]] for {count} threads of one role")),
-            );
-        };
-        let shared = || {
-            let has_spare = host.cpus.len() > cpus.len();
-            let shared = cpus.iter().find(|cpu| irq_cpus.contains(cpu));
-            let shared = shared.filter(|_| has_spare);
-            shared.map(|cpu| format!("the interrupt of {interface} is on CPU {cpu}"))
-        };
-        let reason = self
-            .missing(cpus.iter().copied(), host)
-            .or_else(|| self.contradiction(host))
-            .or_else(shared);
-        if reason.is_some() {
-            return generic(reason);
-        }
-        OneSidedPlacement {
-            cpus: cpus.iter().copied().map(Some).collect(),
-            fallback_reason: None,
+        match wired.filter(|_| reason.is_none()) {
+            Some(cpus) => (cpus.iter().copied().map(Some).collect(), None),
+            None => (
+                Placement::apart(count, &host.cpus, irq_cpus),
+                reason.map(|reason| format!("generic placement: {reason}")),
+            ),
         }
     }
 
@@ -142,15 +109,11 @@ impl Board {
             .then(|| format!("CPU {big} is big in {name}, but here not bigger than CPU {other}"))
     }
 
-    /// Returns the CPUs for this many threads of both roles. `None`: the profile has none for this many.
-    fn loopback_placement(&self, threads: Threads) -> Option<Placement> {
-        let pinned = smallest_fit(&self.loopback, threads, |pinned| pinned.threads)?;
-        Placement::from_lists(threads, &pinned.senders, &pinned.receivers)
-    }
-
-    /// Returns the reason why `host` lacks one of these CPUs, if it does.
-    fn missing(&self, mut cpus: impl Iterator<Item = usize>, host: &Host) -> Option<String> {
-        let cpu = cpus.find(|&cpu| !host.has_cpu(cpu))?;
+    /// Returns the reason why `host` lacks one of these CPUs, or is not the board, if it is so.
+    fn unlike(&self, mut cpus: impl Iterator<Item = usize>, host: &Host) -> Option<String> {
+        let Some(cpu) = cpus.find(|&cpu| !host.has_cpu(cpu)) else {
+            return self.contradiction(host);
+        };
         let (name, usable) = (&self.name, host.cpu_list());
         Some(format!(
             "{name} uses CPU {cpu}, but this process has only {usable}"

@@ -1,37 +1,107 @@
-//! Checks the build, the machine, the kernel, and the CPUs that are available.
+//! Checks the build, the machine, the kernel, the CPUs that are available, and the network stack.
 
-use std::fmt::Display;
+use serde_json::json;
 
 use super::{Finding, Subject, Unfit};
+use crate::data::Ip;
+use crate::facts::{Host, Nic, loopback_fix};
 use crate::sys::busy::Busy;
 use crate::sys::files::parse_cpu_list;
 use crate::text::cpu_list::{join, ranges};
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
-    [
-        debug_build(),
+    let all = [
+        cfg!(debug_assertions).then(|| Finding::unfit(Unfit::DebugBuild)),
         emulated(subject),
         foreign_binary(subject),
         quota(subject),
         other_programs(&subject.busy, subject.host.cpus.len()),
-        contradicted(subject),
-        offline(subject),
-        forbidden(subject),
-        masked(subject),
-        isolated(subject),
-        without_tick(subject),
-        hidden(subject),
-        unknown_board(subject),
-        contradiction(subject),
-        irq_time_accounting(subject),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    all.into_iter()
+        .flatten()
+        .chain(cpus(subject.host))
+        .chain(board_and_kernel(subject))
+        .collect()
 }
 
-fn debug_build() -> Option<Finding> {
-    cfg!(debug_assertions).then(|| Finding::unfit(Unfit::DebugBuild, &[]))
+/// Returns the findings about CPUs that threads cannot run on, or that others leave alone.
+fn cpus(host: &Host) -> impl Iterator<Item = Finding> {
+    let listed = |cpus: &Option<String>| {
+        let list = cpus.as_ref().and_then(|list| parse_cpu_list(list).ok());
+        list.unwrap_or_default()
+    };
+    let (pinnable, offline) = (&host.pinnable_cpus, &host.offline_cpus);
+    let isolated = listed(&host.isolated_cpus);
+    let is_forbidden =
+        !pinnable.is_empty() && host.online_cpus.is_some_and(|it| pinnable.len() < it);
+    // The kernel leaves isolated CPUs out of every mask.
+    let mut masked = pinnable.clone();
+    masked.retain(|cpu| !host.has_cpu(*cpu) && !isolated.contains(cpu));
+    // Other threads may share CPUs without the scheduler's tick that are not isolated.
+    let mut shared = listed(&host.nohz_full_cpus);
+    shared.retain(|cpu| !isolated.contains(cpu));
+    let values = json!({
+        "contradiction": host.online_contradiction,
+        "offline": ranges(offline),
+        "each": join(offline, " "),
+        "pinnable": ranges(pinnable),
+        "online": host.online_cpus,
+        "cpus": host.cpu_list(),
+        "masked": ranges(&masked),
+        "isolated": host.isolated_cpus,
+        "shared": ranges(&shared),
+    });
+    let found = [
+        // lxcfs makes another list for containers (lxcfs #401, #731).
+        (host.online_contradiction.is_some(), "covered-cpu-list"),
+        // Such as by `maxcpus=1` (raspberrypi) or a power mode (jetbot #153).
+        (!offline.is_empty(), "offline"),
+        (is_forbidden, "cpuset"),
+        (!masked.is_empty(), "affinity-mask"),
+        (!isolated.is_empty(), "isolated"),
+        (!shared.is_empty(), "without-tick"),
+    ];
+    let found = found.into_iter().filter(|(is_so, _)| *is_so);
+    found.map(move |(_, name)| Finding::noted(name, &values))
+}
+
+fn board_and_kernel(subject: &Subject) -> impl Iterator<Item = Finding> {
+    let (host, board) = (subject.host, subject.board);
+    let is_unknown = board.name == "generic" && !host.compatible.is_empty();
+    let values = json!({"model": host.model.as_deref().unwrap_or("this board")});
+    let contradiction = board.contradiction(host);
+    let all = [
+        // Docker masks /sys/firmware, where /proc/device-tree leads (moby #43419).
+        note_if(host.hides_device_tree, "hidden-device-tree"),
+        is_unknown.then(|| Finding::noted("unknown-board", &values)),
+        contradiction.map(|contradiction| Finding::unfit(Unfit::OtherCpus { contradiction })),
+        // The kernel accounts the time of softirqs by itself.
+        note_if(
+            host.irq_time_accounting == Some(true),
+            "irq-time-accounting",
+        ),
+    ];
+    all.into_iter().flatten()
+}
+
+/// Returns the findings about the network stack: loopback, buffers, RPS, conntrack and interrupts.
+pub(super) fn network(subject: &Subject) -> Vec<Finding> {
+    let all = [
+        loopback(subject, Ip::V4),
+        loopback(subject, Ip::V6),
+        rcvbuf(subject),
+        // As under `nsenter -n`.
+        note_if(subject.host.sys_is_foreign, "foreign-sys"),
+        rps(subject),
+        conntrack(subject),
+    ];
+    let nics = subject.host.nics.iter();
+    let interrupts = nics.filter_map(|nic| interrupts(subject, nic));
+    all.into_iter().flatten().chain(interrupts).collect()
+}
+
+fn note_if(is_so: bool, name: &str) -> Option<Finding> {
+    is_so.then(|| Finding::noted(name, &json!({})))
 }
 
 /// Finds emulators and hypervisors. A virtual machine is worth a note only, but no emulated board runs at its own
@@ -39,9 +109,9 @@ fn debug_build() -> Option<Finding> {
 fn emulated(subject: &Subject) -> Option<Finding> {
     let by = subject.host.virtualization.clone()?;
     Some(if subject.host.compatible.is_empty() {
-        Finding::noted("virtual-machine", &[("by", &by)])
+        Finding::noted("virtual-machine", &json!({"by": by}))
     } else {
-        Finding::unfit(Unfit::Emulated { by }, &[])
+        Finding::unfit(Unfit::Emulated { by })
     })
 }
 
@@ -52,22 +122,19 @@ fn foreign_binary(subject: &Subject) -> Option<Finding> {
     match (std::env::consts::ARCH, &*machine) {
         ("arm", machine) if machine.starts_with("arm") => None,
         ("arm", "aarch64") | ("x86", "x86_64") => {
-            let values: &[(&str, &dyn Display)] = &[("target", &target), ("machine", &machine)];
-            Some(Finding::noted("narrow-binary", values))
+            let values = json!({"target": target, "machine": machine});
+            Some(Finding::noted("narrow-binary", &values))
         }
         ("x86", machine) if machine.starts_with('i') => None,
         (arch, machine) if arch == machine => None,
-        _ => Some(Finding::unfit(
-            Unfit::ForeignBinary { target, machine },
-            &[],
-        )),
+        _ => Some(Finding::unfit(Unfit::ForeignBinary { target, machine })),
     }
 }
 
 fn quota(subject: &Subject) -> Option<Finding> {
     let (granted, cpus) = (subject.host.cpu_quota?, subject.host.cpus.len());
     let is_less = granted < cpus as f64;
-    is_less.then(|| Finding::unfit(Unfit::CpuQuota { granted, cpus }, &[]))
+    is_less.then(|| Finding::unfit(Unfit::CpuQuota { granted, cpus }))
 }
 
 /// CPUs in use by others from which on there is a finding. A machine needs less than this for itself.
@@ -87,105 +154,90 @@ pub(super) fn other_programs(busy: &[Busy], cpus: usize) -> Option<Finding> {
         cpus,
         busiest: named.collect::<Vec<String>>().join(", "),
     };
-    (used >= OTHERS_CPUS).then(|| Finding::unfit(seen, &[]))
+    (used >= OTHERS_CPUS).then(|| Finding::unfit(seen))
 }
 
-/// Finds CPUs that are offline, such as by `maxcpus=1` (raspberrypi) or a power mode (jetbot #153).
-fn offline(subject: &Subject) -> Option<Finding> {
-    let offline = &subject.host.offline_cpus;
-    let cpus = match &offline[..] {
-        [] => return None,
-        [only] => format!("CPU {only} is"),
-        several => format!("CPUs {} are", ranges(several)),
-    };
-    let each = join(offline, " ");
-    Some(Finding::noted(
-        "offline",
-        &[("cpus", &cpus), ("each", &each)],
-    ))
+fn loopback(subject: &Subject, ip: Ip) -> Option<Finding> {
+    let problem = subject.host.loopback_problem(ip)?.to_owned();
+    let values = json!({"problem": problem, "fix": loopback_fix(ip)});
+    Some(match ip {
+        Ip::V4 => Finding::unfit_with(Unfit::Loopback { problem }, values),
+        Ip::V6 => Finding::noted("loopback-v6", &values),
+    })
 }
 
-/// Finds a list of online CPUs that is not the kernel's, as lxcfs makes one for containers (lxcfs #401, #731).
-fn contradicted(subject: &Subject) -> Option<Finding> {
-    let contradiction = subject.host.online_contradiction.as_ref()?;
-    Some(Finding::noted(
-        "covered-cpu-list",
-        &[("contradiction", contradiction)],
-    ))
-}
-
-/// Finds CPUs that a cpuset forbids.
-fn forbidden(subject: &Subject) -> Option<Finding> {
-    let (pinnable, online) = (&subject.host.pinnable_cpus, subject.host.online_cpus?);
-    let list = ranges(pinnable);
-    (!pinnable.is_empty() && pinnable.len() < online)
-        .then(|| Finding::noted("cpuset", &[("pinnable", &list), ("online", &online)]))
-}
-
-/// Finds usable CPUs that are not in the affinity mask.
-fn masked(subject: &Subject) -> Option<Finding> {
+/// Finds a limit on receive buffers that is too low or unknown. No setting affects loss more than the buffer.
+fn rcvbuf(subject: &Subject) -> Option<Finding> {
     let host = subject.host;
-    // Isolated CPUs have a finding of their own: the kernel leaves them out of every mask.
-    let isolated = listed(host.isolated_cpus.as_ref());
-    let mut others = host.pinnable_cpus.clone();
-    others.retain(|cpu| !host.has_cpu(*cpu) && !isolated.contains(cpu));
-    let (cpus, list) = (host.cpu_list(), ranges(&others));
-    (!others.is_empty())
-        .then(|| Finding::noted("affinity-mask", &[("cpus", &cpus), ("others", &list)]))
-}
-
-fn listed(cpus: Option<&String>) -> Vec<usize> {
-    cpus.and_then(|list| parse_cpu_list(list).ok())
-        .unwrap_or_default()
-}
-
-fn isolated(subject: &Subject) -> Option<Finding> {
-    let isolated = subject.host.isolated_cpus.as_ref();
-    let isolated = isolated.filter(|cpus| !cpus.is_empty())?;
-    let mut pinnable = listed(Some(isolated));
-    pinnable.retain(|cpu| subject.host.pinnable_cpus.contains(cpu));
-    let such_as = match pinnable[..] {
-        [] => ", in a cpuset that has them".to_owned(),
-        [only] => format!(", such as --pin {only}"),
-        [first, second, ..] => format!(", such as --pin {second}:{first}"),
+    let asked_bytes = u64::from(subject.rcvbuf_bytes);
+    let mut command = host.command_for_rmem_max(asked_bytes);
+    if host.rmem_max_is_of_host {
+        command += "\nor start the container in the host's network (--network host)";
+    }
+    let values = json!({"asked": asked_bytes, "command": command});
+    let Some(most_bytes) = host.rmem_max else {
+        return (!host.exceeds_rmem_max).then(|| Finding::noted("unknown-buffers", &values));
     };
-    let values: &[(&str, &dyn Display)] = &[("isolated", isolated), ("such_as", &such_as)];
-    Some(Finding::noted("isolated", values))
-}
-
-/// Finds CPUs without the scheduler's tick that are not isolated: other threads may then share them.
-fn without_tick(subject: &Subject) -> Option<Finding> {
-    let isolated = listed(subject.host.isolated_cpus.as_ref());
-    let mut shared = listed(subject.host.nohz_full_cpus.as_ref());
-    shared.retain(|cpu| !isolated.contains(cpu));
-    let cpus = ranges(&shared);
-    (!shared.is_empty()).then(|| Finding::noted("without-tick", &[("cpus", &cpus)]))
-}
-
-/// Finds a hidden device tree: Docker masks /sys/firmware, where /proc/device-tree leads (moby #43419).
-fn hidden(subject: &Subject) -> Option<Finding> {
-    let why = match subject.host.model {
-        Some(_) => "the model in /proc/cpuinfo tells which board it is; nothing else says so",
-        None => "nothing tells which board this is, and the profile is generic",
+    let seen = Unfit::SmallBuffers {
+        most_bytes,
+        asked_bytes,
     };
-    let is_hidden = subject.host.hides_device_tree;
-    is_hidden.then(|| Finding::noted("hidden-device-tree", &[("why", &why)]))
+    let is_small = most_bytes < asked_bytes && !host.exceeds_rmem_max;
+    is_small.then(|| Finding::unfit_with(seen, values))
 }
 
-/// Finds CPUs that contradict the profile of the board.
-fn contradiction(subject: &Subject) -> Option<Finding> {
-    let contradiction = subject.board.contradiction(subject.host)?;
-    Some(Finding::unfit(Unfit::OtherCpus { contradiction }, &[]))
+fn rps(subject: &Subject) -> Option<Finding> {
+    let cpus = subject.host.lo_rps_cpus.as_deref();
+    let cpus = join(cpus.filter(|cpus| !cpus.is_empty())?, ",");
+    Some(Finding::unfit(Unfit::Rps { cpus }))
 }
 
-fn unknown_board(subject: &Subject) -> Option<Finding> {
-    let unknown = subject.board.name == "generic" && !subject.host.compatible.is_empty();
-    let model = subject.host.model.as_deref().unwrap_or("this board");
-    unknown.then(|| Finding::noted("unknown-board", &[("model", &model)]))
+fn conntrack(subject: &Subject) -> Option<Finding> {
+    let follows = subject.host.conntrack?.follows_loopback == Some(true);
+    follows.then(|| Finding::unfit(Unfit::Conntrack))
 }
 
-/// Finds a kernel that accounts the time of softirqs by itself.
-fn irq_time_accounting(subject: &Subject) -> Option<Finding> {
-    let is_on = subject.host.irq_time_accounting == Some(true);
-    is_on.then(|| Finding::noted("irq-time-accounting", &[]))
+/// Finds interrupts on a sender's CPU. Traffic from outside (such as the ssh session) interrupts the CPU that it
+/// arrives at.
+pub(super) fn interrupts(subject: &Subject, nic: &Nic) -> Option<Finding> {
+    let threads = subject.board.defaults.threads.iter();
+    let senders: Vec<usize> = threads
+        .filter_map(|&threads| subject.board.placement(threads, subject.host).ok())
+        .flat_map(|placed| placed.placement.senders)
+        .flatten()
+        .collect();
+    let is_hit = |cpu: &usize| senders.contains(cpu);
+    let hit: Vec<usize> = nic.irq_cpus.iter().copied().filter(is_hit).collect();
+    if hit.is_empty() {
+        return None;
+    }
+    interrupted(
+        "interrupted-sender",
+        subject,
+        &nic.name,
+        &nic.irqs,
+        &hit,
+        &senders,
+    )
+}
+
+/// Returns the finding about interrupts on CPUs of threads. `None`: all CPUs have threads, and there is no better place.
+pub(super) fn interrupted(
+    trouble: &str,
+    subject: &Subject,
+    interface: &str,
+    irqs: &[u32],
+    hit: &[usize],
+    used: &[usize],
+) -> Option<Finding> {
+    let mut cpus = subject.host.cpus.iter().map(|cpu| cpu.id);
+    let free = cpus.find(|cpu| !used.contains(cpu))?;
+    let irqs: Vec<String> = irqs.iter().map(ToString::to_string).collect();
+    let values = json!({
+        "interface": interface,
+        "cpus": join(hit, ","),
+        "irqs": irqs.join(" "),
+        "free": free,
+    });
+    Some(Finding::noted(trouble, &values))
 }

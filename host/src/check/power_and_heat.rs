@@ -1,7 +1,8 @@
 //! Checks clocks, heat and power supply.
 
 use std::collections::BTreeSet;
-use std::fmt::Display;
+
+use serde_json::json;
 
 use super::{Finding, Subject, Unfit};
 use crate::facts::CpufreqPolicy;
@@ -10,22 +11,27 @@ use crate::sys::temperature::POSSIBLE_MILLIC;
 
 /// Returns the findings about clocks, heat and power supply.
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = [
+    let sensors = &subject.sensors;
+    // By the kernel's driver, where there are no throttle bits of the firmware.
+    let under_voltage = sensors.throttle_bits.is_none() && sensors.under_voltage == Some(true);
+    let throttles = sensors.cooling == Some(true);
+    let all = [
         governor_finding(subject),
         firmware_throttling(subject),
-        under_voltage(subject),
-        kernel_throttling(subject),
+        under_voltage.then(|| Finding::unfit(Unfit::UnderVoltage)),
+        throttles.then(|| Finding::unfit(Unfit::KernelThrottles)),
         high_temperature(subject),
         missing_sensors(subject),
         impossible_temperatures(subject),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    ];
     let policies = &subject.host.cpufreq;
-    findings.extend(policies.iter().filter_map(low_clock));
-    findings.extend(policies.iter().filter_map(capped_clock));
-    findings
+    let clocks = policies.iter().filter_map(low_clock);
+    let caps = policies.iter().filter_map(capped_clock);
+    all.into_iter()
+        .flatten()
+        .chain(clocks)
+        .chain(caps)
+        .collect()
 }
 
 /// Reports governors that may lower the clock.
@@ -33,11 +39,9 @@ fn governor_finding(subject: &Subject) -> Option<Finding> {
     let policies = subject.host.cpufreq.iter();
     let policies: Vec<_> = policies.filter(|policy| may_lower_clock(policy)).collect();
     let governors = policies.iter().filter_map(|it| it.governor.as_deref());
-    let governors: BTreeSet<&str> = governors.collect();
-    let files = policies.first()?.files("scaling_governor");
-    let governors = Vec::from_iter(governors).join("+");
-    (!governors.is_empty())
-        .then(|| Finding::unfit(Unfit::Governor { governors }, &[("files", &files)]))
+    let governors = Vec::from_iter(governors.collect::<BTreeSet<_>>()).join("+");
+    let values = json!({"files": policies.first()?.files("scaling_governor")});
+    Some(Finding::unfit_with(Unfit::Governor { governors }, values))
 }
 
 /// Returns whether a governor may choose another clock than the highest one. Under `userspace`, somebody sets the clock
@@ -56,17 +60,16 @@ fn may_lower_clock(policy: &CpufreqPolicy) -> bool {
 /// `initial_turbo` (raspberrypi/firmware #1469).
 fn low_clock(policy: &CpufreqPolicy) -> Option<Finding> {
     let (now_khz, max_khz) = (policy.current_khz?, policy.max_khz?);
-    let (cpus, governor) = (&policy.cpus, policy.governor.as_deref()?);
     let is_low = now_khz < max_khz / 100 * LEAST_PCT;
     let seen = Unfit::LowClock {
-        cpus: cpus.clone(),
+        cpus: policy.cpus.clone(),
         now_mhz: now_khz / 1000,
         max_mhz: max_khz / 1000,
-        governor: governor.to_owned(),
+        governor: policy.governor.clone()?,
     };
-    let files = policy.files("scaling_governor");
+    let values = json!({"files": policy.files("scaling_governor")});
     (is_low && !may_lower_clock(policy) && !reports_measured_clock(policy))
-        .then(|| Finding::unfit(seen, &[("files", &files)]))
+        .then(|| Finding::unfit_with(seen, values))
 }
 
 /// Lowest clock in percent of the highest one that still counts as the highest: drivers round the requested clock.
@@ -79,48 +82,27 @@ fn reports_measured_clock(policy: &CpufreqPolicy) -> bool {
     measuring.iter().any(|name| driver.contains(name))
 }
 
-/// Reports a policy whose maximum is below the hardware's. [`kernel_throttling`] tells whether heat is the reason.
+/// Reports a policy whose maximum is below the hardware's. The finding about throttling tells whether heat is the reason.
 fn capped_clock(policy: &CpufreqPolicy) -> Option<Finding> {
     let (max_khz, hardware_khz) = (policy.max_khz?, policy.hardware_max_khz?);
-    let values: &[(&str, &dyn Display)] = &[
-        ("cpus", &policy.cpus),
-        ("max_mhz", &(max_khz / 1000)),
-        ("hardware_mhz", &(hardware_khz / 1000)),
-        ("hardware_khz", &hardware_khz),
-        ("directory", &policy.directory()),
-    ];
-    (max_khz < hardware_khz).then(|| Finding::noted("capped-clock", values))
+    let values = json!({
+        "cpus": policy.cpus,
+        "directory": policy.directory,
+        "hardware_khz": hardware_khz,
+        "max_mhz": max_khz / 1000,
+        "hardware_mhz": hardware_khz / 1000,
+    });
+    (max_khz < hardware_khz).then(|| Finding::noted("capped-clock", &values))
 }
 
 /// Reports throttling by the firmware. Bits 0 to 3 are the state now, 16 to 19 the state since the firmware was last
 /// asked. Kernels with `rpi_volt` ask every 2 s.
 fn firmware_throttling(subject: &Subject) -> Option<Finding> {
-    const UNDER_VOLTAGE: u32 = 0x1_0001;
     const NOW: u32 = 0xf;
-    let bits = subject.throttle_bits?;
-    let (now, either) = (throttle_words(bits & NOW), throttle_words(bits));
-    if either.is_empty() {
-        return None;
-    }
-    let remedy = if bits & UNDER_VOLTAGE == 0 {
-        "cool it: heat sink, fan, upright mounting; then"
-    } else {
-        "use the board's own power supply and a short cable;"
-    };
-    let (how, is_over) = (either.join(", "), now.is_empty());
-    let seen = Unfit::FirmwareThrottles { how, is_over };
-    Some(Finding::unfit(seen, &[("remedy", &remedy)]))
-}
-
-/// Reports a supply voltage that the kernel's driver finds too low, on kernels without the firmware's throttle bits.
-fn under_voltage(subject: &Subject) -> Option<Finding> {
-    let is_low = subject.throttle_bits.is_none() && subject.under_voltage == Some(true);
-    is_low.then(|| Finding::unfit(Unfit::UnderVoltage, &[]))
-}
-
-/// Reports that the kernel holds a CPU's clock down against heat.
-fn kernel_throttling(subject: &Subject) -> Option<Finding> {
-    (subject.cooling == Some(true)).then(|| Finding::unfit(Unfit::KernelThrottles, &[]))
+    let bits = subject.sensors.throttle_bits?;
+    let how = throttle_words(bits).join(", ");
+    let is_over = bits & NOW == 0;
+    (!how.is_empty()).then(|| Finding::unfit(Unfit::FirmwareThrottles { how, is_over }))
 }
 
 /// Reports a temperature at which the board throttles, or for which the profile wants a cool-down.
@@ -133,40 +115,36 @@ fn high_temperature(subject: &Subject) -> Option<Finding> {
             celsius,
             throttles_from_c,
         };
-        return Some(Finding::unfit(seen, &[]));
+        return Some(Finding::unfit(seen));
     }
     let cooldown = subject.board.cooldown.map(|cooldown| cooldown.below_c);
-    let below_c = cooldown.filter(reaches)?;
-    let values: &[(&str, &dyn Display)] = &[("celsius", &celsius), ("below_c", &below_c)];
-    Some(Finding::noted("warm-board", values))
+    let values = json!({"celsius": celsius, "below_c": cooldown.filter(reaches)?});
+    Some(Finding::noted("warm-board", &values))
 }
 
 /// Reports that clocks or temperatures of the CPUs cannot be read.
 fn missing_sensors(subject: &Subject) -> Option<Finding> {
-    let no_clock = subject.host.cpufreq.is_empty();
-    let no_heat = subject.temperatures.hottest.is_none();
-    let missing = match (no_clock, no_heat) {
-        (false, false) => return None,
-        (true, false) => "no clock (cpufreq)",
-        (false, true) => "no temperature of the CPUs (thermal zones, hwmon)",
-        (true, true) => "neither clock (cpufreq) nor temperature of the CPUs",
-    };
-    Some(Finding::noted("no-sensors", &[("missing", &missing)]))
+    let mut missing = Vec::new();
+    if subject.host.cpufreq.is_empty() {
+        missing.push("no clock (cpufreq)");
+    }
+    if subject.temperatures.hottest.is_none() {
+        missing.push("no temperature of the CPUs (thermal zones, hwmon)");
+    }
+    let values = json!({"missing": missing.join(", ")});
+    (!missing.is_empty()).then(|| Finding::noted("no-sensors", &values))
 }
 
 /// Reports impossible temperatures, such as 2147483.6 C (amlogic-s9xxx-armbian #696).
 fn impossible_temperatures(subject: &Subject) -> Option<Finding> {
-    let (first, others) = subject.temperatures.ignored.split_first()?;
-    let more = match others.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let values: &[(&str, &dyn Display)] = &[
-        ("sensor", &first.0),
-        ("value", &first.1),
-        ("more", &more),
-        ("coldest_c", &(POSSIBLE_MILLIC.start() / 1000)),
-        ("hottest_c", &(POSSIBLE_MILLIC.end() / 1000)),
-    ];
-    Some(Finding::noted("impossible-temperatures", values))
+    let ignored = &subject.temperatures.ignored;
+    let each = ignored
+        .iter()
+        .map(|(sensor, value)| format!("{sensor} ({value})"));
+    let values = json!({
+        "each": each.collect::<Vec<_>>().join(", "),
+        "coldest_c": POSSIBLE_MILLIC.start() / 1000,
+        "hottest_c": POSSIBLE_MILLIC.end() / 1000,
+    });
+    (!ignored.is_empty()).then(|| Finding::noted("impossible-temperatures", &values))
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::board;
 use crate::facts::{Conntrack, Cpu, CpufreqPolicy, Nic};
 use crate::sys::busy::Busy;
+use crate::sys::sensors::SensorReadings;
 use crate::sys::temperature::{Reading, Temperatures};
 
 fn policy() -> CpufreqPolicy {
@@ -16,6 +17,7 @@ fn policy() -> CpufreqPolicy {
         max_khz: Some(1_800_000),
         current_khz: Some(1_800_000),
         hardware_max_khz: Some(1_800_000),
+        directory: "sys/devices/system/cpu/cpufreq/policy0".to_owned(),
     }
 }
 
@@ -82,9 +84,7 @@ pub(super) struct Seen {
     board: Board,
     rcvbuf_bytes: u32,
     temperatures: Temperatures,
-    throttle_bits: Option<u32>,
-    under_voltage: Option<bool>,
-    cooling: Option<bool>,
+    sensors: SensorReadings,
     busy: Vec<Busy>,
     pub(super) interfaces: Vec<Interface>,
 }
@@ -96,9 +96,12 @@ pub(super) fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
         board: board::find("a test", "rpi-4b", "").expect("compiled in"),
         rcvbuf_bytes: 4 << 20,
         temperatures: hottest(48_000),
-        throttle_bits: Some(0),
-        under_voltage: Some(false),
-        cooling: Some(false),
+        sensors: SensorReadings {
+            throttle_bits: Some(0),
+            under_voltage: Some(false),
+            cooling: Some(false),
+            ..SensorReadings::default()
+        },
         busy: Vec::new(),
         interfaces: Vec::new(),
     };
@@ -108,9 +111,7 @@ pub(super) fn found(change: impl FnOnce(&mut Seen)) -> Vec<Finding> {
         board: &seen.board,
         rcvbuf_bytes: seen.rcvbuf_bytes,
         temperatures: seen.temperatures,
-        throttle_bits: seen.throttle_bits,
-        under_voltage: seen.under_voltage,
-        cooling: seen.cooling,
+        sensors: seen.sensors,
         busy: seen.busy,
         interfaces: seen.interfaces,
     };
@@ -151,7 +152,7 @@ const TROUBLES: &[(&str, Change)] = &[
     }),
     ("governor of an old kernel", |seen| {
         seen.host.cpufreq = policies(["ondemand"; 4]);
-        seen.host.cpufreq[0].name = "cpu0".to_owned();
+        seen.host.cpufreq[0].directory = "sys/devices/system/cpu/cpu10/cpufreq".to_owned();
     }),
     ("governor powersave", |seen| {
         seen.host.cpufreq[0].governor = Some("powersave".to_owned());
@@ -168,18 +169,20 @@ const TROUBLES: &[(&str, Change)] = &[
         seen.host.cpufreq[0].current_khz = Some(1_500_000);
     }),
     ("throttled and under voltage now", |seen| {
-        seen.throttle_bits = Some(0x5_0005);
+        seen.sensors.throttle_bits = Some(0x5_0005);
     }),
     ("soft temperature limit since boot", |seen| {
-        seen.throttle_bits = Some(0x8_0000);
+        seen.sensors.throttle_bits = Some(0x8_0000);
     }),
     ("under voltage, by the kernel alone", |seen| {
-        (seen.throttle_bits, seen.under_voltage) = (None, Some(true));
+        (seen.sensors.throttle_bits, seen.sensors.under_voltage) = (None, Some(true));
     }),
     ("under voltage, by firmware and kernel", |seen| {
-        (seen.throttle_bits, seen.under_voltage) = (Some(0x1_0001), Some(true));
+        (seen.sensors.throttle_bits, seen.sensors.under_voltage) = (Some(0x1_0001), Some(true));
     }),
-    ("cooling slows the CPUs", |seen| seen.cooling = Some(true)),
+    ("cooling slows the CPUs", |seen| {
+        seen.sensors.cooling = Some(true);
+    }),
     ("hot", |seen| seen.temperatures = hottest(80_000)),
     ("warm", |seen| seen.temperatures = hottest(60_500)),
     ("no sensor", |seen| {

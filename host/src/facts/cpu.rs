@@ -1,10 +1,11 @@
-//! Reads the CPUs: the usable ones, their topology and their speed.
+//! Reads the CPUs: the usable ones, their topology and their speed, and the limits of this process's control groups.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{cgroup, cpuinfo, mounts};
+use super::model;
 use crate::sys::affinity;
 use crate::sys::files::{Root, parse_cpu_list};
 
@@ -34,7 +35,7 @@ impl Cpu {
     /// (linux meson-g12b-s922x.dtsi). The clock comes before the number: a Cortex-X925 (0xd85) is bigger than a
     /// Cortex-A725 (0xd87).
     pub fn speed(&self) -> (u32, bool, u64, u16) {
-        let is_small = cpuinfo::is_small(self.part);
+        let is_small = model::is_small(self.part);
         (self.capacity, !is_small, self.max_khz, self.part)
     }
 }
@@ -61,21 +62,16 @@ fn masked(root: &Root) -> Vec<usize> {
 /// The affinity mask and the cpuset come from the scheduler itself, so they are believed before any file.
 pub(super) fn online_contradiction(root: &Root) -> Option<String> {
     let online = listed(root, "online")?;
-    if mounts::is_covered(root, &format!("{CPUS}/online")) {
+    if is_covered(root, &format!("{CPUS}/online")) {
         return Some("another file is mounted over it".to_owned());
     }
-    let forgotten = |cpus: &[usize]| cpus.iter().any(|cpu| !online.contains(cpu));
+    let forgotten = |cpus: Vec<usize>| cpus.iter().any(|cpu| !online.contains(cpu));
     // The kernel leaves offline CPUs in an affinity mask, but not in what it uses of it, nor in a cpuset.
-    let scheduled = scheduled(root);
-    if scheduled.as_deref().is_some_and(forgotten) {
-        return Some("the kernel runs this process on other CPUs".to_owned());
-    }
-    if cgroup::cpuset(root).as_deref().is_some_and(forgotten) {
-        return Some("the cpuset of this process has other CPUs".to_owned());
-    }
+    let lists = [scheduled(root), cpuset(root)];
     let masked = masked(root);
     let is_apart = !masked.is_empty() && !masked.iter().any(|cpu| online.contains(cpu));
-    is_apart.then(|| "the affinity mask of this process has other CPUs".to_owned())
+    let is_contradicted = is_apart || lists.into_iter().flatten().any(forgotten);
+    is_contradicted.then(|| "this process may run on other CPUs".to_owned())
 }
 
 /// Returns the CPUs that the kernel schedules this process on (sched_getaffinity(2)). `None` below another root.
@@ -108,7 +104,7 @@ pub(crate) fn usable(root: &Root) -> Vec<Cpu> {
         cpus.retain(|id| online.as_ref().is_none_or(|online| online.contains(id)));
         cpus
     };
-    let parts = cpuinfo::parts(root);
+    let parts = model::parts(root);
     let cpus = scheduled(root).unwrap_or_else(from_files);
     cpus.into_iter().map(|id| cpu(root, &parts, id)).collect()
 }
@@ -122,7 +118,7 @@ pub(super) fn pinnable(root: &Root, masked: &[Cpu]) -> Vec<usize> {
         affinity::accepted(&lists.concat())
     } else {
         let mut online = online(root).unwrap_or_default();
-        if let Some(cpuset) = cgroup::cpuset(root) {
+        if let Some(cpuset) = cpuset(root) {
             online.retain(|id| cpuset.contains(id));
         }
         online
@@ -158,238 +154,72 @@ fn cpu(root: &Root, parts: &BTreeMap<usize, u16>, id: usize) -> Cpu {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::tests::{File, tree};
-    use super::*;
-
-    #[test]
-    fn only_a_cpuset_keeps_a_cpu_online_from_being_pinned_to() {
-        let online = ("sys/devices/system/cpu/online", "0-3\n");
-        let all = [0, 1, 2, 3].as_slice();
-        let cases: &[(&str, &[File], &[usize])] = &[
-            // An affinity mask alone.
-            ("0-1", &[], all),
-            ("0", &[("proc/self/cgroup", "0::/\n")], all),
-            // Version 2: its own group, one above, the root of a container.
-            (
-                "0-1",
-                &[
-                    ("proc/self/cgroup", "0::/box/inner\n"),
-                    ("sys/fs/cgroup/box/inner/cpuset.cpus.effective", "0-1\n"),
-                    ("sys/fs/cgroup/cpuset.cpus.effective", "0-3\n"),
-                ],
-                &[0, 1],
-            ),
-            (
-                "0",
-                &[
-                    ("proc/self/cgroup", "0::/box/inner\n"),
-                    ("sys/fs/cgroup/box/cpuset.cpus.effective", "0,2\n"),
-                    ("sys/fs/cgroup/cpuset.cpus.effective", "0-3\n"),
-                ],
-                &[0, 2],
-            ),
-            (
-                "2",
-                &[
-                    ("proc/self/cgroup", "0::/\n"),
-                    ("sys/fs/cgroup/cpuset.cpus.effective", "2-3\n"),
-                ],
-                &[2, 3],
-            ),
-            // Version 1, and both.
-            (
-                "1",
-                &[
-                    (
-                        "proc/self/cgroup",
-                        "4:memory:/x\n3:cpuset:/docker/abc\n0::/\n",
-                    ),
-                    (
-                        "sys/fs/cgroup/cpuset/docker/abc/cpuset.effective_cpus",
-                        "1-2\n",
-                    ),
-                ],
-                &[1, 2],
-            ),
-            (
-                "1",
-                &[
-                    ("proc/self/cgroup", "3:cpuset:/docker/abc\n"),
-                    ("sys/fs/cgroup/cpuset/cpuset.effective_cpus", "0-1\n"),
-                ],
-                &[0, 1],
-            ),
-            // Nonsense is no cpuset, and the CPUs of the mask count whatever the cpuset says.
-            (
-                "0-1",
-                &[
-                    ("proc/self/cgroup", "0::/\n"),
-                    ("sys/fs/cgroup/cpuset.cpus.effective", "all\n"),
-                ],
-                all,
-            ),
-            (
-                "0-1",
-                &[
-                    ("proc/self/cgroup", "0::/\n"),
-                    ("sys/fs/cgroup/cpuset.cpus.effective", "\n"),
-                ],
-                all,
-            ),
-            (
-                "3",
-                &[
-                    ("proc/self/cgroup", "0::/\n"),
-                    ("sys/fs/cgroup/cpuset.cpus.effective", "0\n"),
-                ],
-                &[0, 3],
-            ),
-        ];
-        for (mask, files, expected) in cases {
-            let status = format!("Cpus_allowed_list:\t{mask}\n");
-            let own = [online, ("proc/self/status", status.as_str())];
-            let (_dir, root) = tree(&[&own, *files].concat());
-            let masked = usable(&root);
-            assert_eq!(pinnable(&root, &masked), *expected, "{mask} {files:?}");
-        }
-    }
-
-    #[test]
-    fn the_real_machines_own_mask_is_pinnable() {
-        let root = Root::default();
-        let masked = usable(&root);
-        let found = pinnable(&root, &masked);
-        assert!(
-            masked.iter().all(|cpu| found.contains(&cpu.id)),
-            "{found:?} {masked:?}"
-        );
-    }
-
-    #[test]
-    fn cpus_that_are_there_and_not_online_are_offline() {
-        let cases = [
-            (Some("0-3"), Some("0"), vec![1, 2, 3]),
-            (Some("0-3"), Some("0-1,3"), vec![2]),
-            (Some("0-3"), Some("0-3"), vec![]),
-            (Some("0-3"), None, vec![]),
-            (None, Some("0"), vec![]),
-            (Some("x"), Some("0"), vec![]),
-        ];
-        for (present, online, expected) in cases {
-            let files = [("present", present), ("online", online)];
-            let paths = files.map(|(file, list)| (format!("{CPUS}/{file}"), list));
-            let files = paths
-                .iter()
-                .filter_map(|(path, list)| Some((path.as_str(), (*list)?)));
-            let (_dir, root) = tree(&files.collect::<Vec<_>>());
-            assert_eq!(offline(&root, &[]), expected, "{present:?} {online:?}");
-        }
-    }
-
-    #[test]
-    fn a_list_of_online_cpus_that_contradicts_the_kernel_is_not_believed() {
-        /// Files, the usable CPUs, the CPUs that are offline, whether there is a contradiction.
-        type Seen<'a> = (&'a [File<'a>], &'a [usize], &'a [usize], bool);
-        let present = ("sys/devices/system/cpu/present", "0-3\n");
-        let group = ("proc/self/cgroup", "0::/\n");
-        let over = "40 20 0:50 / /sys/devices/system/cpu/online rw - fuse.lxcfs lxcfs rw\n";
-        let above = "40 20 0:50 / /sys/devices/system/cpu rw - fuse.lxcfs lxcfs rw\n";
-        let beside = "40 20 0:50 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
-        let online = |list| ("sys/devices/system/cpu/online", list);
-        let mask = |list| ("proc/self/status", list);
-        let cpuset = |list| ("sys/fs/cgroup/cpuset.cpus.effective", list);
-        let mounted = |list| ("proc/self/mountinfo", list);
-        let off = ("sys/devices/system/cpu/cpu3/online", "0\n");
-        let cases: &[Seen] = &[
-            // lxcfs: two CPUs, by other numbers.
-            (
-                &[online("0-1"), mask("Cpus_allowed_list:\t2-3")],
-                &[2, 3],
-                &[],
-                true,
-            ),
-            (
-                &[
-                    online("0-1"),
-                    mask("Cpus_allowed_list:\t1-2"),
-                    group,
-                    cpuset("1-2"),
-                ],
-                &[1, 2],
-                &[],
-                true,
-            ),
-            // The same numbers, by chance: the mount tells.
-            (
-                &[
-                    online("0-1"),
-                    mask("Cpus_allowed_list:\t0-1"),
-                    mounted(over),
-                ],
-                &[0, 1],
-                &[],
-                true,
-            ),
-            (
-                &[
-                    online("0-1"),
-                    mask("Cpus_allowed_list:\t0-1"),
-                    mounted(above),
-                ],
-                &[0, 1],
-                &[],
-                true,
-            ),
-            (
-                &[
-                    online("0-1"),
-                    mask("Cpus_allowed_list:\t0-1"),
-                    mounted(beside),
-                ],
-                &[0, 1],
-                &[2, 3],
-                false,
-            ),
-            // What each CPU says of itself counts with any list.
-            (
-                &[
-                    online("0-1"),
-                    mask("Cpus_allowed_list:\t1-2"),
-                    group,
-                    cpuset("1-2"),
-                    off,
-                ],
-                &[1, 2],
-                &[3],
-                true,
-            ),
-            // The mask of a process names offline CPUs: no contradiction.
-            (
-                &[online("0-1"), mask("Cpus_allowed_list:\t0-3")],
-                &[0, 1],
-                &[2, 3],
-                false,
-            ),
-            (
-                &[mask("Cpus_allowed_list:\t0-3")],
-                &[0, 1, 2, 3],
-                &[],
-                false,
-            ),
-        ];
-        for (files, cpus, off, contradicts) in cases {
-            let (_dir, root) = tree(&[&[present], *files].concat());
-            let masked = usable(&root);
-            let found: Vec<usize> = masked.iter().map(|cpu| cpu.id).collect();
-            assert_eq!(found, *cpus, "{files:?}");
-            assert_eq!(offline(&root, &found), *off, "{files:?}");
-            assert_eq!(
-                online_contradiction(&root).is_some(),
-                *contradicts,
-                "{files:?}"
-            );
-        }
-    }
+/// Returns whether a file below `/proc` or `/sys` is not the kernel's own: something is mounted over it, or over a
+/// directory on its way (`/proc/self/mountinfo`, proc_pid_mountinfo(5)). False if the mounts are unknown.
+fn is_covered(root: &Root, path: &str) -> bool {
+    let mounts = root.text("proc/self/mountinfo").unwrap_or_default();
+    let path = Path::new("/").join(path);
+    // The place and the kind of file system of a line.
+    let mount = |line: &str| {
+        let (before, after) = line.split_once(" - ")?;
+        Some((
+            before.split(' ').nth(4)?.to_owned(),
+            after.split(' ').next()?.to_owned(),
+        ))
+    };
+    // The last mount on the way is the visible one.
+    let mut on_the_way = mounts.lines().filter_map(mount);
+    let last = on_the_way.rfind(|(place, _)| path.starts_with(place));
+    last.is_some_and(|(place, kind)| place != "/" && !["proc", "sysfs"].contains(&&*kind))
 }
+
+/// Returns the directories of the control groups that this process is in (cgroups(7)), each before its ancestors, up to
+/// the root of its hierarchy. Version 1 has a hierarchy, or a link to one, in the name of each controller.
+fn groups(root: &Root) -> Vec<PathBuf> {
+    let own = root.text("proc/self/cgroup").unwrap_or_default();
+    let mut groups = Vec::new();
+    for line in own.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
+            continue;
+        };
+        for controller in controllers.split(',') {
+            let top = Path::new("sys/fs/cgroup").join(controller);
+            let group = top.join(path.trim_start_matches('/'));
+            let ancestors = group.ancestors().take_while(|it| it.starts_with(&top));
+            groups.extend(ancestors.map(Path::to_owned));
+        }
+    }
+    groups
+}
+
+/// Returns the CPUs of the cpuset that this process is in: `cpuset.cpus.effective` (kernel doc admin-guide/cgroup-v2,
+/// "Cpuset Interface Files") of the nearest group that has it, or `cpuset.effective_cpus` of version 1
+/// (cgroup-v1/cpusets). `None` if no cpuset is visible.
+fn cpuset(root: &Root) -> Option<Vec<usize>> {
+    let files = ["cpuset.cpus.effective", "cpuset.effective_cpus"];
+    let groups = groups(root).into_iter();
+    let mut lists = groups.flat_map(|group| files.map(|file| root.cpu_list(group.join(file))));
+    lists.find_map(|list| list.filter(|cpus| !cpus.is_empty()))
+}
+
+/// Returns the tightest limit of the control groups that this process is in, in CPUs' worth of time: `cpu.max`
+/// (kernel doc admin-guide/cgroup-v2, "CPU Interface Files"), or `cpu.cfs_quota_us` of version 1
+/// (scheduler/sched-bwc).
+pub(super) fn quota(root: &Root) -> Option<f64> {
+    let limit = |group: PathBuf| -> Option<f64> {
+        let version_1 = || {
+            let number = |name| root.text(group.join(format!("cpu.cfs_{name}_us")));
+            Some(format!("{} {}", number("quota")?, number("period")?))
+        };
+        let limit = root.text(group.join("cpu.max")).or_else(version_1)?;
+        let (quota, period) = limit.split_once(' ')?;
+        // Without a limit there is the word `max`, or -1.
+        Some(quota.trim().parse::<f64>().ok()? / period.trim().parse::<f64>().ok()?)
+    };
+    let limits = groups(root).into_iter().filter_map(limit);
+    limits.filter(|cpus| *cpus > 0.0).min_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,19 +3,12 @@
 //! They are read before anything is measured. Values that may change meanwhile (temperatures, clocks) are read around
 //! every window instead, by [`crate::sys::sensors`].
 
-mod cgroup;
 mod cpu;
-mod cpuinfo;
 pub mod interface;
 mod interrupts;
 mod kernel;
 mod model;
-mod mounts;
 mod network;
-mod nics;
-mod power;
-mod usb;
-mod virtualization;
 
 use std::net::UdpSocket;
 
@@ -32,10 +25,9 @@ use crate::text::cpu_list;
 pub use self::cpu::Cpu;
 pub(super) use self::cpu::{online, usable};
 pub use self::interface::{Interface, InterfaceKind};
-pub use self::network::{Conntrack, RcvbufLimit};
-pub use self::nics::Nic;
-pub use self::power::CpufreqPolicy;
-pub(super) use self::power::policies;
+pub use self::kernel::CpufreqPolicy;
+pub(super) use self::kernel::policies;
+pub use self::network::{Conntrack, Nic, RcvbufLimit};
 
 /// A build of udpbench.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,17 +38,6 @@ pub struct Build {
     pub arch: String,
     /// Target triple that it was built for.
     pub target: String,
-}
-
-impl Build {
-    /// Returns that of this process.
-    fn own() -> Self {
-        Self {
-            version: crate::VERSION.to_owned(),
-            arch: std::env::consts::ARCH.to_owned(),
-            target: crate::TARGET.to_owned(),
-        }
-    }
 }
 
 /// Facts about a machine when the program started: from `/proc`, `/sys`, system calls and sockets that are tried.
@@ -178,14 +159,22 @@ impl Host {
         let compatible = root.strings("proc/device-tree/compatible");
         let kernel = root.text("proc/sys/kernel/osrelease");
         let kernel_version = root.text("proc/version");
-        let config = kernel::Config::read(root, kernel.as_deref());
+        let configuration = kernel::configuration(root, kernel.as_deref());
+        let is_set = |option| Some(kernel::is_set(configuration.as_ref()?, option));
+        let cpufreq = kernel::policies(root);
         let sys_is_foreign = !interface::is_in_sys(root);
+        let mut interfaces = interface::names(root);
+        interfaces.retain(|_| !sys_is_foreign);
         Self {
-            build: Build::own(),
+            build: Build {
+                version: crate::VERSION.to_owned(),
+                arch: std::env::consts::ARCH.to_owned(),
+                target: crate::TARGET.to_owned(),
+            },
             soc: compatible.last().cloned(),
             hides_device_tree: model::is_hidden(root, &compatible),
-            model: model::read(root),
-            cpu_model: cpuinfo::model(root),
+            model: model::board(root),
+            cpu_model: model::cpus(root),
             offline_cpus: cpu::offline(root, &pinnable_cpus),
             pinnable_cpus,
             cpus,
@@ -196,24 +185,29 @@ impl Host {
                 .text("sys/devices/system/cpu/nohz_full")
                 .map(|cpus| cpus.trim().replace("(null)", "")),
             most_rt_priority: real_time::most_priority(),
-            rt_throttling: Throttling::read(root, kernel.as_deref(), config.has("RT_GROUP_SCHED")),
+            rt_throttling: Throttling::read(root, kernel.as_deref(), is_set("RT_GROUP_SCHED")),
             locks_memory: Some(real_time::may_lock_memory()),
             busy_poll: Refusals::read(),
             incoming_cpu_refusal: incoming_cpu_refusal(root),
-            cpu_quota: cgroup::quota(root),
-            virtualization: virtualization::read(root, &compatible),
+            cpu_quota: cpu::quota(root),
+            virtualization: model::virtualization(root, &compatible),
             machine: kernel::machine(root),
             preemption: kernel_version
                 .as_deref()
                 .map(|version| kernel::preemption(root, version)),
             page_bytes: kernel::page_bytes(),
-            irq_time_accounting: config.has("IRQ_TIME_ACCOUNTING"),
-            governor: power::governor(root),
-            cpufreq: power::policies(root),
+            irq_time_accounting: is_set("IRQ_TIME_ACCOUNTING"),
+            governor: joined(
+                cpufreq
+                    .iter()
+                    .filter_map(|it| it.governor.clone())
+                    .collect(),
+            ),
+            cpufreq,
             power_meter: PowerMeter::find(root).map(|meter| meter.name),
             clocksource: root
                 .text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
-            cpuidle_driver: power::cpuidle_driver(root),
+            cpuidle_driver: kernel::cpuidle_driver(root),
             load_1min: kernel::load_1min(root),
             open_files: limits::most_open_files(),
             lists_drops: !drops::can_read_socket_drops(),
@@ -223,7 +217,7 @@ impl Host {
             lo_rps_cpus: network::rps_cpus(root, "lo").filter(|_| !sys_is_foreign),
             sys_is_foreign,
             conntrack: network::conntrack(root),
-            nics: nics::all(root),
+            nics: network::nics(root, interfaces),
             v4_refusal: loopback_problem(Ip::V4),
             v6_refusal: loopback_problem(Ip::V6),
             compatible,
@@ -247,11 +241,8 @@ impl Host {
 
     /// Returns the drivers that set the CPUs' clocks, `+`-joined if they differ.
     pub fn cpufreq_driver(&self) -> Option<String> {
-        let drivers = self
-            .cpufreq
-            .iter()
-            .filter_map(|policy| policy.driver.clone());
-        joined(drivers.collect())
+        let drivers = self.cpufreq.iter().map(|policy| policy.driver.clone());
+        joined(drivers.flatten().collect())
     }
 
     /// Returns the numbers of the CPUs in the affinity mask of this process, for a message.

@@ -1,5 +1,6 @@
-//! Reads the network stack's settings that affect packets: RPS, XPS, conntrack, and the interrupts of interfaces.
+//! Reads the network stack's settings that affect packets (RPS, XPS, conntrack), and the interfaces with hardware.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
@@ -7,12 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use serde::{Deserialize, Serialize};
 
-use super::interrupts::irqs_of;
-use super::usb;
+use super::interrupts::{cpus_of_irqs, irqs};
 use crate::data::Buffer;
 use crate::sys::buffers;
 use crate::sys::files::Root;
-use crate::text::cpu_mask;
+use crate::text::cpu_list;
 
 /// State of conntrack in this network namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,9 +25,13 @@ pub struct Conntrack {
 
 /// Returns whether this process may exceed `rmem_max`, found by trying. False below another root.
 pub(super) fn can_exceed_rmem_max(root: &Root) -> bool {
-    let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
-    root.is_real()
-        && socket.is_ok_and(|socket| buffers::may_force(&socket, Buffer::DEFAULT.bytes()))
+    let may_force = |socket| buffers::may_force(&socket, Buffer::DEFAULT.bytes());
+    root.is_real() && socket().is_some_and(may_force)
+}
+
+fn socket() -> Option<UdpSocket> {
+    let v4 = UdpSocket::bind("127.0.0.1:0");
+    v4.or_else(|_| UdpSocket::bind("[::1]:0")).ok()
 }
 
 /// File of the largest `SO_RCVBUF` that is granted without privilege.
@@ -46,11 +50,8 @@ impl RcvbufLimit {
     /// Reads the limit by trying: containers of kernels before 6.12 do not see its file (quic-go #3801, moby #42282).
     /// Below another root, the file tells.
     pub fn read(root: &Root) -> Self {
-        let tried = || {
-            let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
-            buffers::most_receive(&socket.ok()?)
-        };
-        let tried = root.is_real().then(tried).flatten();
+        let socket = socket().filter(|_| root.is_real());
+        let tried = socket.and_then(|socket| buffers::most_receive(&socket));
         Self {
             most: tried.or_else(|| root.number(RMEM_MAX)),
             is_of_host: is_read_only(root, RMEM_MAX),
@@ -99,35 +100,14 @@ const TRIED_FLOWS: u64 = 32;
 /// Sends one datagram in each of [`TRIED_FLOWS`] flows, half of them over IPv6 if it is available.
 fn send_over_loopback() {
     for address in ["127.0.0.1:0", "[::1]:0"] {
-        let Ok(receiver) = UdpSocket::bind(address) else {
-            continue;
+        let send = |receiver: &UdpSocket| {
+            let sender = UdpSocket::bind(address)?;
+            sender.send_to(&[0], receiver.local_addr()?)
         };
-        for _ in 0..TRIED_FLOWS / 2 {
-            let sent = UdpSocket::bind(address)
-                .and_then(|sender| sender.send_to(&[0], receiver.local_addr()?));
-            if sent.is_err() {
-                return;
-            }
+        if let Ok(receiver) = UdpSocket::bind(address) {
+            let _ = (0..TRIED_FLOWS / 2).try_for_each(|_| send(&receiver).map(drop));
         }
     }
-}
-
-/// Returns the name of the device behind an interface. `None` if the interface is software.
-pub(super) fn device(root: &Root, interface: &str) -> Option<String> {
-    root.link_name(format!("sys/class/net/{interface}/device"))
-}
-
-/// Returns the interrupts of an interface: its own, or those of the USB controller that it is behind. Empty: unknown.
-pub(super) fn irqs(root: &Root, interface: &str) -> Vec<u32> {
-    let interrupts = root.text("proc/interrupts").unwrap_or_default();
-    let Some(device) = device(root, interface) else {
-        return Vec::new();
-    };
-    let own = irqs_of(&interrupts, interface, &device);
-    if own.is_empty() {
-        return usb::irqs(root, interface, &device, &interrupts);
-    }
-    own
 }
 
 /// Returns the CPUs in the RPS masks of all receive queues (kernel doc networking/scaling). `None` if unknown.
@@ -142,17 +122,38 @@ pub(super) fn xps_cpus(root: &Root, interface: &str) -> Option<Vec<usize>> {
 
 fn cpus_of_queues(root: &Root, interface: &str, prefix: &str, file: &str) -> Option<Vec<usize>> {
     let directory = format!("sys/class/net/{interface}/queues");
-    let queues = root.names(&directory, prefix);
-    let masks: Vec<String> = queues
-        .iter()
-        .filter_map(|queue| root.text(format!("{directory}/{queue}/{file}")))
-        .collect();
-    let mut cpus: Vec<usize> = masks
-        .iter()
-        .filter_map(|it| cpu_mask::parse(it))
-        .flatten()
-        .collect();
-    cpus.sort_unstable();
-    cpus.dedup();
-    (!masks.is_empty()).then_some(cpus)
+    let queues = root.names(&directory, prefix).into_iter();
+    let mask = |queue| root.text(format!("{directory}/{queue}/{file}"));
+    let masks: Vec<String> = queues.filter_map(mask).collect();
+    let cpus = masks.iter().filter_map(|mask| cpu_list::parse_mask(mask));
+    let cpus: BTreeSet<usize> = cpus.flatten().collect();
+    (!masks.is_empty()).then(|| cpus.into_iter().collect())
+}
+
+/// A network interface with hardware behind it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nic {
+    /// Name, such as `eth0`.
+    pub name: String,
+    /// Numbers of its interrupts, if `/proc/interrupts` names the interface.
+    pub irqs: Vec<u32>,
+    /// CPUs that take its interrupts.
+    pub irq_cpus: Vec<usize>,
+    /// CPUs that RPS hands its packets to. Empty: RPS is off.
+    pub rps_cpus: Vec<usize>,
+}
+
+/// Returns those of these interfaces that have a device.
+pub(super) fn nics(root: &Root, names: Vec<String>) -> Vec<Nic> {
+    let nic = |name: String| {
+        root.link_name(format!("sys/class/net/{name}/device"))?;
+        let irqs = irqs(root, &name);
+        Some(Nic {
+            rps_cpus: rps_cpus(root, &name).unwrap_or_default(),
+            name,
+            irq_cpus: cpus_of_irqs(root, &irqs),
+            irqs,
+        })
+    };
+    names.into_iter().filter_map(nic).collect()
 }

@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::sys::loss_counters::LossCounters;
+use crate::sys::udp_sockets::UdpSocketState;
 
 /// Counts of a program's datagrams in a stretch of time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,20 +39,10 @@ pub struct Interval {
 /// Observations of a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocketSeen {
-    /// Address that it is bound to.
-    pub local: SocketAddr,
-    /// It takes no IPv4 (`IPV6_V6ONLY`).
-    pub ipv6_only: bool,
-    /// True if it takes datagrams of one peer only.
-    pub is_connected: bool,
-    /// Number of the only interface that it takes datagrams from. 0: all.
-    pub device: u32,
-    /// Its fullest queue, in bytes.
-    pub queued_bytes: u32,
+    /// The socket at the last look, with its fullest queue.
+    pub state: UdpSocketState,
     /// Its emptiest queue, in bytes.
     pub least_queued_bytes: u32,
-    /// Size of its buffer, in bytes. `None`: the kernel does not say.
-    pub buffer_bytes: Option<u32>,
     /// Datagrams that it dropped, for whatever reason.
     pub drops: u64,
     /// Times that it was looked at.
@@ -68,32 +58,28 @@ pub struct SocketSeen {
 pub(super) const NEARLY_FULL: f64 = 0.7;
 
 impl SocketSeen {
-    /// Returns a socket on port 7 of all addresses, of which nothing else is known.
-    #[cfg(test)]
-    pub(crate) fn unseen() -> Self {
-        Self {
-            local: SocketAddr::from(([0; 4], 7)),
-            ipv6_only: false,
-            is_connected: false,
-            device: 0,
-            queued_bytes: 0,
-            least_queued_bytes: 0,
-            buffer_bytes: None,
-            drops: 0,
-            looks: 10,
+    /// Returns what one look saw of a socket.
+    pub(super) fn new(state: UdpSocketState, drops: u64, owners: BTreeSet<u32>) -> Self {
+        let mut seen = Self {
+            least_queued_bytes: state.queued_bytes,
+            state,
+            drops,
+            looks: 1,
             full_looks: 0,
-            owners: BTreeSet::new(),
-        }
+            owners,
+        };
+        seen.full_looks = u64::from(seen.full().is_some_and(|full| full >= NEARLY_FULL));
+        seen
     }
 
     /// Returns how full its buffer was: 1.0 is full. `None`: its size is unknown.
     pub fn full(&self) -> Option<f64> {
-        let buffer = self.buffer_bytes?.max(1);
-        Some(f64::from(self.queued_bytes) / f64::from(buffer))
+        let buffer = self.state.buffer_bytes?.max(1);
+        Some(f64::from(self.state.queued_bytes) / f64::from(buffer))
     }
 }
 
-/// CPU time of a thread.
+/// CPU time of a thread, since it began or in a stretch of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTimes {
     /// Number of the thread.
@@ -142,9 +128,12 @@ impl Interval {
             self.sockets.insert(inode, later);
             return;
         };
-        sum.queued_bytes = sum.queued_bytes.max(later.queued_bytes);
+        sum.state = UdpSocketState {
+            queued_bytes: sum.state.queued_bytes.max(later.state.queued_bytes),
+            buffer_bytes: later.state.buffer_bytes.or(sum.state.buffer_bytes),
+            ..later.state
+        };
         sum.least_queued_bytes = sum.least_queued_bytes.min(later.least_queued_bytes);
-        sum.buffer_bytes = later.buffer_bytes.or(sum.buffer_bytes);
         sum.drops += later.drops;
         sum.looks += later.looks;
         sum.full_looks += later.full_looks;
@@ -185,11 +174,6 @@ impl Interval {
         judged.max_by_key(|thread| thread.ran_ns)
     }
 
-    /// Returns the busiest thread if it can have received what was read.
-    pub fn receiver(&self) -> Option<&ThreadTimes> {
-        self.busiest().filter(|it| self.may_have_read(it))
-    }
-
     /// Returns whether a thread can have received what was read: that takes some time for each datagram.
     pub fn may_have_read(&self, thread: &ThreadTimes) -> bool {
         /// Less than any receive takes, with batches also.
@@ -201,20 +185,15 @@ impl Interval {
     /// not say.
     pub fn buffer_bytes(&self) -> Option<u32> {
         let sockets = self.sockets.values();
-        let smallest = |it: &&SocketSeen| (it.drops, Reverse(it.buffer_bytes.unwrap_or(u32::MAX)));
-        sockets.max_by_key(smallest)?.buffer_bytes
+        let smallest =
+            |it: &&SocketSeen| (it.drops, Reverse(it.state.buffer_bytes.unwrap_or(u32::MAX)));
+        sockets.max_by_key(smallest)?.state.buffer_bytes
     }
 
     /// Returns how full the fullest buffer was: 1.0 is full. `None`: no size is known.
     pub fn full(&self) -> Option<f64> {
         let all = self.sockets.values().filter_map(SocketSeen::full);
         all.max_by(f64::total_cmp)
-    }
-
-    /// Returns the socket that dropped most.
-    pub fn dropper(&self) -> Option<&SocketSeen> {
-        let sockets = self.sockets.values();
-        sockets.max_by_key(|socket| socket.drops)
     }
 
     /// Returns the CPU whose softirq received most packets, and its share of all. `None`: none came.
@@ -235,6 +214,17 @@ impl Interval {
 }
 
 impl ThreadTimes {
+    /// Returns the times since an earlier look. Without one, the thread began with none.
+    pub(super) fn since(mut self, before: Option<&Self>) -> Self {
+        let before = |count: fn(&Self) -> u64| before.map_or(0, count);
+        self.ran_ns = self.ran_ns.saturating_sub(before(|it| it.ran_ns));
+        self.waited_ns = self.waited_ns.saturating_sub(before(|it| it.waited_ns));
+        self.runs = self.runs.saturating_sub(before(|it| it.runs));
+        // All of it counts for the CPU of the last look.
+        self.ran_ns_on.values_mut().for_each(|ns| *ns = self.ran_ns);
+        self
+    }
+
     /// Returns the CPU that the thread ran on most, and the share of its time there.
     pub fn main_cpu(&self) -> Option<(usize, f64)> {
         greatest(&self.ran_ns_on)

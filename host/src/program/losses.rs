@@ -1,11 +1,9 @@
 //! Words for the places where the kernel lost datagrams, and the cause of a socket's drops.
 
-use std::iter;
-
-use nix::sys::utsname::uname;
+use serde_json::json;
 
 use super::Interval;
-use crate::check::{Finding, Unfit, why_and_fix};
+use crate::check::{Finding, Seen, Unfit, why_and_fix};
 use crate::sys::loss_counters::{Loss, LossCounters};
 use crate::sys::loss_places::{Layer, LossPlace, PLACES};
 use crate::text::digits::counted;
@@ -53,37 +51,32 @@ pub fn causes(seen: &Interval, dropping: &Interval) -> Vec<Cause> {
         least: drops.saturating_sub(all - count).min(count),
         most: count.min(drops),
     });
-    let unknown = drops.saturating_sub(all);
-    let by_reason = by_reason(seen, unknown);
+    let by_reason = by_reason(seen, drops.saturating_sub(all));
     let causes = known.chain(by_reason);
     causes.filter(|cause| cause.most > 0).collect()
 }
 
 /// Returns the causes of drops that no counter explains, by the reasons of the whole machine: Linux 6.18 has no counter
 /// for those without memory.
-fn by_reason(seen: &Interval, unknown: u64) -> Vec<Cause> {
-    let places = PLACES.iter().filter(|place| place.layer == Layer::Socket);
-    let beyond = places.map(|place| {
+fn by_reason(seen: &Interval, mut unknown: u64) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let mut add = |place, packets: u64| {
+        let explained = packets.min(unknown);
+        unknown -= explained;
+        causes.push(Cause {
+            place,
+            least: explained,
+            most: explained,
+        });
+    };
+    for place in PLACES.iter().filter(|place| place.layer == Layer::Socket) {
         let reasons = place.reasons.iter();
         let reasons = reasons.filter_map(|reason| seen.lost.reasons.get(reason));
         let counted = seen.lost.loss(place).map_or(0, |loss| loss.packets);
-        (place, reasons.sum::<u64>().saturating_sub(counted))
-    });
-    let beyond: Vec<_> = beyond.filter(|(_, packets)| *packets > 0).collect();
-    let is_only = beyond.len() < 2;
-    let cause = |(place, packets): (&'static LossPlace, u64)| Cause {
-        place: Some(place),
-        least: if is_only { packets.min(unknown) } else { 0 },
-        most: packets.min(unknown),
-    };
-    let causes: Vec<Cause> = beyond.into_iter().map(cause).collect();
-    let rest = unknown.saturating_sub(causes.iter().map(|cause| cause.most).sum());
-    let rest = Cause {
-        place: None,
-        least: rest,
-        most: rest,
-    };
-    causes.into_iter().chain(iter::once(rest)).collect()
+        add(Some(place), reasons.sum::<u64>().saturating_sub(counted));
+    }
+    add(None, u64::MAX);
+    causes
 }
 
 fn of_sockets(interval: &Interval) -> Vec<(&'static LossPlace, u64)> {
@@ -97,26 +90,14 @@ pub fn cause_finding(cause: &Cause, interval: &Interval) -> Finding {
     let drops = cause.datagrams();
     let Some(place) = cause.place else {
         let what = "dropped at its sockets, and no counter of the kernel says why";
-        let (why, fix) = why_and_fix("drops-unexplained", &[]);
-        return Finding::invalid(lost(format!("{drops} {what}")), why, fix);
+        let words = why_and_fix("drops-unexplained", &json!({}));
+        return Finding::new(lost(format!("{drops} {what}")), words);
     };
-    let by_reasons = place.reasons.join(", ");
     let loss = interval.lost.loss(place);
-    let by = loss.as_ref().map_or(by_reasons, by);
-    let loss = loss.unwrap_or_else(|| Loss {
-        place,
-        packets: cause.most,
-        by: Vec::new(),
-        interface: interval.lost.busiest_interface(),
-    });
-    Finding::invalid(
-        lost(format!(
-            "{}: {drops} dropped at its sockets ({by})",
-            place.what
-        )),
-        &place.why,
-        next(&loss),
-    )
+    let by = loss.as_ref().map_or(place.reasons.join(", "), by);
+    let interface = loss.map_or_else(|| interval.lost.busiest_interface(), |it| it.interface);
+    let seen = format!("{}: {drops} dropped at its sockets ({by})", place.what);
+    Finding::new(lost(seen), (place.why.clone(), next(place, &interface)))
 }
 
 /// Returns what was lost before the watched sockets, by place, and what sockets of other programs lost for causes that
@@ -149,15 +130,17 @@ pub fn loss_finding(loss: &Loss) -> Finding {
         by(loss)
     );
     let is_sure = loss.place.layer <= Layer::Backlog && !loss.place.is_common;
-    if is_sure {
-        Finding::invalid(lost(seen), &loss.place.why, next(loss))
+    let seen = if is_sure {
+        lost(seen)
     } else {
-        Finding::note(seen, &loss.place.why, next(loss))
-    }
+        Seen::Note(seen)
+    };
+    let words = (loss.place.why.clone(), next(loss.place, &loss.interface));
+    Finding::new(seen, words)
 }
 
-pub(super) fn lost(how: String) -> Unfit {
-    Unfit::ProgramLoses { how }
+pub(super) fn lost(how: String) -> Seen {
+    Seen::problem(Unfit::ProgramLoses { how })
 }
 
 /// Returns the places in few words, such as `reverse path filter 500, closed UDP ports 3`.
@@ -192,35 +175,16 @@ pub fn links(growth: &LossCounters) -> Vec<(String, String)> {
 
 /// Returns which places cannot be looked at here, and why. `None`: all can.
 pub fn not_looked_at(interval: &Interval, no_reasons: Option<&str>) -> Option<String> {
-    let release = uname().map(|it| it.release().to_string_lossy().into_owned());
-    let release = release.unwrap_or_default();
-    let unseen = interval
-        .lost
-        .unseen()
-        .filter(|place| place.layer != Layer::Out);
-    let unseen: Vec<String> = unseen
-        .map(|place| {
-            if is_older(&release, &place.since) {
-                format!("{} (since Linux {})", place.what, place.since)
-            } else {
-                place.what.clone()
-            }
-        })
-        .collect();
-    (!unseen.is_empty()).then(|| {
-        let why = no_reasons.map(|why| format!("; {why}"));
-        format!("{}{}", unseen.join(", "), why.unwrap_or_default())
-    })
-}
-
-/// Returns whether a kernel is older than a version, such as `5.19`.
-fn is_older(release: &str, version: &str) -> bool {
-    let numbers = |text: &str| -> Vec<u32> {
-        let parts = text.split(['.', '-']).map(|part| part.parse().ok());
-        parts.map_while(|part| part).collect()
-    };
-    let release = numbers(release);
-    !release.is_empty() && release < numbers(version)
+    let unseen = interval.lost.unseen();
+    let unseen = unseen
+        .filter(|place| place.layer != Layer::Out)
+        .map(|place| match &*place.since {
+            "" => place.what.clone(),
+            since => format!("{} (since Linux {since})", place.what),
+        });
+    let unseen = unseen.collect::<Vec<_>>().join(", ");
+    let why = no_reasons.map(|why| format!("; {why}"));
+    (!unseen.is_empty()).then(|| unseen + &why.unwrap_or_default())
 }
 
 fn by(loss: &Loss) -> String {
@@ -236,12 +200,9 @@ fn by(loss: &Loss) -> String {
     each.collect::<Vec<_>>().join(", ") + whole
 }
 
-fn next(loss: &Loss) -> String {
-    let interface = match &*loss.interface {
-        "" => "lo",
-        name => name,
-    };
-    loss.place.next_at(interface)
+fn next(place: &LossPlace, interface: &str) -> String {
+    let is_known = !interface.is_empty();
+    place.next_at(if is_known { interface } else { "lo" })
 }
 
 #[cfg(test)]
@@ -301,19 +262,5 @@ mod tests {
             pulled.starts_with("wan0 had no link (carrier changes +2): its cable"),
             "{pulled}"
         );
-    }
-
-    #[test]
-    fn a_kernel_is_older_by_its_numbers() {
-        for (release, version, expected) in [
-            ("5.10.160-rockchip", "5.19", true),
-            ("5.19.0", "5.19", false),
-            ("6.1.0-rpi7", "5.19", false),
-            ("4.9.337+", "4.20", true),
-            ("6.18.44", "", false),
-            ("", "5.19", false),
-        ] {
-            assert_eq!(is_older(release, version), expected, "{release} {version}");
-        }
     }
 }

@@ -5,13 +5,10 @@ mod interval;
 pub mod losses;
 mod observer;
 pub mod owners;
-mod threads;
 mod twins;
 
 use std::fmt;
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 
 pub use self::interval::{Interval, SocketSeen, ThreadTimes};
 pub use self::observer::Observer;
@@ -162,22 +159,15 @@ fn packet_sockets() -> String {
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.owners {
-            [] if is_root() => f.write_str(
-                "an unknown program (the kernel itself, as for vxlan, or one of another PID namespace)",
-            ),
-            [] => f.write_str("an unknown program (reading whose socket it is takes sudo)"),
-            owners => {
-                let each: Vec<String> = owners.iter().map(Owner::to_string).collect();
-                f.write_str(&each.join(", "))
-            }
+        if self.owners.is_empty() {
+            return f.write_str(
+                "an unknown program (whose it is takes sudo; if that does not tell: the kernel's own, as for vxlan, or \
+                 one of another PID namespace)",
+            );
         }
+        let each: Vec<String> = self.owners.iter().map(Owner::to_string).collect();
+        f.write_str(&each.join(", "))
     }
-}
-
-/// Returns whether this process is root's, which owns its directory of `/proc` (proc(5)).
-fn is_root() -> bool {
-    fs::metadata("/proc/self").is_ok_and(|it| it.uid() == 0)
 }
 
 fn cannot_read(pid: u32, error: &io::Error) -> UsageError {
@@ -190,3 +180,6 @@ fn cannot_read(pid: u32, error: &io::Error) -> UsageError {
     };
     UsageError::flag("--pid", &pid, problem)
 }
+
+#[cfg(test)]
+mod tests;

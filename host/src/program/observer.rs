@@ -1,16 +1,13 @@
 //! Looks at a program again and again, and adds up what happened between.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::Program;
-use super::interval::{Interval, NEARLY_FULL, SocketSeen, ThreadTimes};
-use super::owners::Owner;
-use super::threads::{self, Thread};
-use crate::sys::files::Root;
+use super::interval::{Interval, SocketSeen, ThreadTimes};
+use super::owners;
 use crate::sys::loss_counters::{LossCounters, LossReader};
 use crate::sys::loss_places::Layer;
-use crate::sys::udp_sockets::UdpSocketState;
 
 /// Time between two searches for the processes that have the sockets open: they take milliseconds.
 const BETWEEN_SEARCHES: Duration = Duration::from_secs(1);
@@ -21,13 +18,12 @@ const TRIES: u32 = 10;
 #[derive(Debug)]
 pub struct Observer {
     program: Program,
-    root: Root,
     begun: Instant,
-    sockets: BTreeMap<u32, UdpSocketState>,
-    threads: BTreeMap<u32, Thread>,
-    /// Processes whose threads these are.
-    processes: BTreeSet<u32>,
-    /// When this process began, in the unit of [`threads::begun`].
+    /// Drops of each socket so far.
+    drops: BTreeMap<u32, u32>,
+    /// Times of each thread so far.
+    threads: BTreeMap<u32, ThreadTimes>,
+    /// When this process began, in the unit of [`owners::begun`].
     began: Option<u64>,
     /// Time of the last search for processes that have the sockets open.
     searched: Instant,
@@ -40,16 +36,13 @@ pub struct Observer {
 impl Observer {
     /// Begins to look.
     pub fn new(program: Program) -> Self {
-        let root = Root::new("/");
         let mut reader = LossReader::open(&program.namespace);
         let mut observer = Self {
             program,
             begun: Instant::now(),
-            sockets: BTreeMap::new(),
+            drops: BTreeMap::new(),
             threads: BTreeMap::new(),
-            processes: BTreeSet::new(),
-            began: threads::begun(&root, std::process::id()),
-            root,
+            began: owners::begun(std::process::id()),
             searched: Instant::now(),
             counters: reader.read(),
             reader,
@@ -78,9 +71,7 @@ impl Observer {
     /// all its sockets.
     pub fn look(&mut self) -> bool {
         let sockets = self.program.sockets().unwrap_or_default();
-        let are_known = sockets
-            .iter()
-            .all(|it| self.sockets.contains_key(&it.inode));
+        let are_known = sockets.iter().all(|it| self.drops.contains_key(&it.inode));
         let is_due = self.searched.elapsed() >= BETWEEN_SEARCHES && !self.program.is_this();
         if !are_known || is_due {
             self.program.find_owners(&sockets);
@@ -88,44 +79,31 @@ impl Observer {
         }
         for socket in &sockets {
             // A socket that was opened meanwhile began with none.
-            let before = self.sockets.get(&socket.inode).map_or(0, |it| it.drops);
+            let before = self.drops.insert(socket.inode, socket.drops).unwrap_or(0);
             let drops = u64::from(socket.drops.wrapping_sub(before));
             self.interval.socket_drops += drops;
-            let seen = seen(socket, drops, &self.program.owners);
+            let owners = self.program.owners.iter();
+            let owners = owners.filter(|it| it.inodes.contains(&socket.inode));
+            let owners = owners.map(|owner| owner.pid).collect();
+            let seen = SocketSeen::new(socket.clone(), drops, owners);
             self.interval.add_socket(socket.inode, seen);
-            self.sockets.insert(socket.inode, socket.clone());
         }
         let mut threads = BTreeMap::new();
         for owner in &self.program.owners {
-            let process = self.program.name_of(owner);
             // What an older process did before it had the socket does not count.
-            let is_new = !self.processes.contains(&owner.pid)
-                && threads::begun(&self.root, owner.pid) < self.began;
-            for (id, thread) in threads::of_process(&self.root, owner.pid) {
-                let before = self.threads.get(&id);
+            let is_known = self.threads.values().any(|it| it.pid == owner.pid);
+            let is_new = !is_known && owners::begun(owner.pid) < self.began;
+            for mut thread in owners::threads(owner.pid) {
+                thread.process = self.program.name_of(owner);
+                let before = self.threads.get(&thread.id);
                 let before = if is_new { Some(&thread) } else { before };
-                // A thread that was begun meanwhile began with none.
-                let since = |count: fn(&Thread) -> u64| {
-                    count(&thread).saturating_sub(before.map_or(0, count))
-                };
-                let ran_ns = since(|it| it.ran_ns);
-                self.interval.add_thread(ThreadTimes {
-                    id,
-                    pid: owner.pid,
-                    process: process.clone(),
-                    name: thread.name.clone(),
-                    ran_ns,
-                    waited_ns: since(|it| it.waited_ns),
-                    runs: since(|it| it.runs),
-                    ran_ns_on: BTreeMap::from([(thread.cpu, ran_ns)]),
-                });
-                threads.insert(id, thread);
+                self.interval.add_thread(thread.clone().since(before));
+                threads.insert(thread.id, thread);
             }
         }
         self.threads = threads;
         let owners = self.program.owners.iter();
-        self.processes = owners.map(|owner| owner.pid).collect();
-        self.interval.holders.clone_from(&self.processes);
+        self.interval.holders = owners.map(|owner| owner.pid).collect();
         !sockets.is_empty()
     }
 
@@ -148,26 +126,6 @@ impl Observer {
     /// Returns the program.
     pub fn program(&self) -> &Program {
         &self.program
-    }
-}
-
-/// Returns what one look saw of a socket.
-fn seen(socket: &UdpSocketState, drops: u64, owners: &[Owner]) -> SocketSeen {
-    let full = socket.buffer_bytes.map(|it| NEARLY_FULL * f64::from(it));
-    let is_full = full.is_some_and(|full| f64::from(socket.queued_bytes) >= full);
-    let owners = owners.iter().filter(|it| it.inodes.contains(&socket.inode));
-    SocketSeen {
-        local: socket.local,
-        ipv6_only: socket.ipv6_only,
-        is_connected: socket.is_connected,
-        device: socket.device,
-        queued_bytes: socket.queued_bytes,
-        least_queued_bytes: socket.queued_bytes,
-        buffer_bytes: socket.buffer_bytes,
-        drops,
-        looks: 1,
-        full_looks: u64::from(is_full),
-        owners: owners.map(|owner| owner.pid).collect(),
     }
 }
 

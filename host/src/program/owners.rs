@@ -1,11 +1,13 @@
-//! Owners of sockets: processes that have them open, also in other network namespaces.
+//! Owners of sockets: processes that have them open, also in other network namespaces, and their threads
+//! (proc_pid_stat(5), Documentation/scheduler/sched-stats.rst).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use super::interval::ThreadTimes;
 use crate::sys::files::Root;
 use crate::sys::udp_sockets;
 
@@ -59,15 +61,11 @@ pub(super) fn inodes(pid: u32) -> io::Result<BTreeSet<u32>> {
             // Files that are registered there may be closed everywhere else (io_uring_register(2)).
             let name = file.file_name().into_string().unwrap_or_default();
             let registered = fs::read_to_string(format!("/proc/{pid}/fdinfo/{name}"));
-            inodes.extend(sockets_in(&registered.unwrap_or_default()));
+            let registered = registered.unwrap_or_default();
+            inodes.extend(registered.split_whitespace().filter_map(inode));
         }
     }
     Ok(inodes)
-}
-
-/// Returns the sockets in a file of `/proc/PID/fdinfo`.
-fn sockets_in(text: &str) -> impl Iterator<Item = u32> {
-    text.split_whitespace().filter_map(inode)
 }
 
 /// Parses `socket:[INODE]`.
@@ -90,16 +88,7 @@ pub(super) fn namespace_of(pid: u32, sockets: &BTreeSet<u32>) -> String {
     };
     let first = ["thread-self".to_owned(), pid.to_string()];
     let found = first.into_iter().chain(other_namespaces()).find(has_some);
-    found.unwrap_or_else(|| first_of(pid))
-}
-
-/// Returns the namespace of a process without UDP sockets.
-fn first_of(pid: u32) -> String {
-    let (own, other) = (namespace("thread-self"), namespace(&pid.to_string()));
-    if own.is_none() || other.is_none() || own == other {
-        return "thread-self".to_owned();
-    }
-    pid.to_string()
+    found.unwrap_or_else(|| "thread-self".to_owned())
 }
 
 fn namespace(process: &str) -> Option<PathBuf> {
@@ -133,6 +122,43 @@ pub(super) fn of_packet_sockets() -> Option<Vec<Owner>> {
     (!inodes.is_empty()).then(|| owners(&inodes))
 }
 
+/// Returns the threads of a process, with their times since they began. Empty: it has ended.
+pub(super) fn threads(pid: u32) -> Vec<ThreadTimes> {
+    let (root, task) = (Root::new("/"), format!("proc/{pid}/task"));
+    let threads = root.names(&task, "").into_iter().filter_map(|id| {
+        let text = |file: &str| root.text(format!("{task}/{id}/{file}"));
+        let times = times(&text("stat")?, &text("schedstat")?)?;
+        let id = id.parse().ok()?;
+        Some(ThreadTimes { id, pid, ..times })
+    });
+    threads.collect()
+}
+
+/// Returns when a process began, in ticks since boot (the 22nd field). `None`: it has ended.
+pub(super) fn begun(pid: u32) -> Option<u64> {
+    let stat = Root::new("/").text(format!("proc/{pid}/stat"))?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(19)?.parse().ok()
+}
+
+/// Parses `pid (name) state ... processor ...`, of which the processor is the 39th field, and `ran waited slices`.
+fn times(stat: &str, schedstat: &str) -> Option<ThreadTimes> {
+    // A name may contain any character, even parentheses.
+    let (head, fields) = stat.rsplit_once(") ")?;
+    let (_, name) = head.split_once('(')?;
+    let cpu = fields.split(' ').nth(36)?.parse().ok()?;
+    let mut times = schedstat.split_ascii_whitespace().map(str::parse);
+    let ran_ns = times.next()?.ok()?;
+    Some(ThreadTimes {
+        name: name.to_owned(),
+        ran_ns,
+        waited_ns: times.next()?.ok()?,
+        runs: times.next()?.ok()?,
+        ran_ns_on: BTreeMap::from([(cpu, ran_ns)]),
+        ..ThreadTimes::default()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +166,40 @@ mod tests {
     #[test]
     fn sockets_that_only_an_io_uring_has_are_found() {
         let text = "pos:\t0\nflags:\t02000002\nSqMask:\t0x7\nUserFiles:\t2\n    0: socket:[4242]\n    1: /dev/null\nUserBufs:\t0\n";
-        assert_eq!(sockets_in(text).collect::<Vec<_>>(), [4242]);
+        let found: Vec<u32> = text.split_whitespace().filter_map(inode).collect();
+        assert_eq!(found, [4242]);
+    }
+
+    #[test]
+    fn this_process_has_this_thread() {
+        let own = u32::try_from(nix::unistd::gettid().as_raw()).expect("positive");
+        let is_seen = || threads(std::process::id()).iter().any(|it| it.id == own);
+        // The kernel leaves threads out if one before them ends while they are listed.
+        assert!((0..20).any(|_| is_seen()));
+    }
+
+    #[test]
+    fn a_child_began_later_than_its_parent() {
+        let mut child = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("a program");
+        let (own, its) = (begun(std::process::id()), begun(child.id()));
+        child.kill().expect("it waits");
+        child.wait().expect("it is reaped");
+        assert!(own > Some(0) && its >= own, "{own:?} {its:?}");
+        assert_eq!(begun(child.id()), None);
+    }
+
+    #[test]
+    fn a_name_may_have_parentheses() {
+        let fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
+        let stat = format!("42 (a) (b) {}", fields.join(" "));
+        let thread = times(&stat, "17 4 2\n").expect("a thread");
+        assert_eq!(
+            (thread.name.as_str(), thread.ran_ns_on),
+            ("a) (b", BTreeMap::from([(39, 17)]))
+        );
+        assert_eq!((thread.ran_ns, thread.waited_ns, thread.runs), (17, 4, 2));
     }
 }

@@ -1,31 +1,34 @@
 //! Sockets of several programs that would take the same datagrams.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
+
+use serde_json::json;
 
 use super::Interval;
 use super::interval::SocketSeen;
-use crate::check::{Finding, Values};
+use crate::check::Finding;
 
 /// Finds sockets of several processes on one port whose addresses overlap: only some of them get a datagram.
 pub(super) fn twins(seen: &Interval) -> Option<Finding> {
-    let mut by_port: BTreeMap<u16, Vec<&SocketSeen>> = BTreeMap::new();
-    for socket in seen.sockets.values() {
-        let of_port = by_port.entry(socket.local.port()).or_default();
-        of_port.push(socket);
-    }
-    by_port.into_iter().find_map(|(port, mut sockets)| {
-        let all = sockets.clone();
-        sockets.retain(|one| all.iter().any(|other| are_twins(one, other)));
-        (!sockets.is_empty()).then(|| finding(seen, port, sockets))
-    })
+    let sockets: Vec<&SocketSeen> = seen.sockets.values().collect();
+    let is_twin = |one: &&&SocketSeen| sockets.iter().any(|other| are_twins(one, other));
+    let port = sockets
+        .iter()
+        .filter(is_twin)
+        .map(|it| it.state.local.port())
+        .min()?;
+    let on_port = sockets.iter().filter(is_twin).copied();
+    let on_port = on_port.filter(|it| it.state.local.port() == port);
+    Some(finding(seen, port, on_port.collect()))
 }
 
 fn are_twins(one: &SocketSeen, other: &SocketSeen) -> bool {
     // One that is connected takes what one peer sends, and leaves the rest to the other.
-    let are_connected = one.is_connected || other.is_connected;
-    let on_other_devices = one.device != other.device && one.device != 0 && other.device != 0;
-    if are_connected || on_other_devices {
+    let are_connected = one.state.is_connected || other.state.is_connected;
+    let on_other_devices =
+        one.state.device != other.state.device && one.state.device != 0 && other.state.device != 0;
+    if one.state.local.port() != other.state.local.port() || are_connected || on_other_devices {
         return false;
     }
     one.owners != other.owners && (takes_part(one, other) || takes_part(other, one))
@@ -39,42 +42,40 @@ fn takes_part(one: &SocketSeen, other: &SocketSeen) -> bool {
         (_, other) if other.is_multicast() => false,
         (IpAddr::V4(any), IpAddr::V4(_)) => any.is_unspecified(),
         (IpAddr::V6(any), IpAddr::V6(_)) => any.is_unspecified(),
-        (IpAddr::V6(any), IpAddr::V4(_)) => any.is_unspecified() && !one.ipv6_only,
+        (IpAddr::V6(any), IpAddr::V4(_)) => any.is_unspecified() && !one.state.ipv6_only,
         (IpAddr::V4(_), IpAddr::V6(_)) => false,
     }
 }
 
 fn ip(socket: &SocketSeen) -> IpAddr {
-    socket.local.ip().to_canonical()
+    socket.state.local.ip().to_canonical()
 }
 
 fn finding(seen: &Interval, port: u16, mut sockets: Vec<&SocketSeen>) -> Finding {
     // The kernel prefers exact addresses, and IPv4 to both (`compute_score`, net/ipv4/udp.c).
     sockets.sort_by_key(|it| (ip(it).is_unspecified(), ip(it)));
-    let owners: BTreeSet<u32> = sockets.iter().flat_map(|it| &it.owners).copied().collect();
-    let each: Vec<String> = sockets.iter().map(|it| at(seen, it)).collect();
     let first = ip(sockets[0]);
     let (winners, losers): (Vec<&SocketSeen>, Vec<_>) =
         sockets.iter().partition(|it| ip(it) == first);
-    let address = match first {
-        any if any.is_unspecified() => "any IPv4 address".to_owned(),
-        one => one.to_string(),
+    let each = sockets.iter().map(|it| at(seen, it)).collect::<Vec<_>>();
+    let values = json!({
+        "count": sockets.len(),
+        "port": port,
+        "owners": owners(&sockets).len(),
+        "each": each.join(", "),
+        "winners": names(seen, &winners),
+        "address": if first.is_unspecified() { "any IPv4 address".to_owned() } else { first.to_string() },
+        "losers": names(seen, &losers),
+    });
+    let kind = match losers.len() {
+        0 => "twins",
+        _ => "overlapping-addresses",
     };
-    let kind = if losers.is_empty() {
-        "twins"
-    } else {
-        "overlapping-addresses"
-    };
-    let values: &Values = &[
-        ("count", &sockets.len()),
-        ("port", &port),
-        ("owners", &owners.len()),
-        ("each", &each.join(", ")),
-        ("winners", &names(seen, &winners)),
-        ("address", &address),
-        ("losers", &names(seen, &losers)),
-    ];
-    Finding::noted(kind, values)
+    Finding::noted(kind, &values)
+}
+
+fn owners(sockets: &[&SocketSeen]) -> BTreeSet<u32> {
+    sockets.iter().flat_map(|it| &it.owners).copied().collect()
 }
 
 /// Returns a socket's address, its processes, and their runs.
@@ -85,12 +86,14 @@ fn at(seen: &Interval, socket: &SocketSeen) -> String {
         format!("{} ran {runs} times", name(seen, *pid))
     };
     let each: Vec<String> = socket.owners.iter().map(ran).collect();
-    format!("at {} {}", socket.local.ip(), each.join(", "))
+    format!("at {} {}", socket.state.local.ip(), each.join(", "))
 }
 
 fn names(seen: &Interval, sockets: &[&SocketSeen]) -> String {
-    let owners: BTreeSet<u32> = sockets.iter().flat_map(|it| &it.owners).copied().collect();
-    let names: Vec<&str> = owners.iter().map(|pid| name(seen, *pid)).collect();
+    let names: Vec<&str> = owners(sockets)
+        .into_iter()
+        .map(|pid| name(seen, pid))
+        .collect();
     names.join(" and ")
 }
 
@@ -102,18 +105,21 @@ fn name(seen: &Interval, pid: u32) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::net::SocketAddr;
 
     use super::super::ThreadTimes;
+    use super::super::tests::unseen;
     use super::*;
 
     /// Two processes on port 7: `old` at the first address, `new` at the second.
     fn found(addresses: [&str; 2], ipv6_only: bool) -> Option<Finding> {
-        let socket = |address: &str, pid| SocketSeen {
-            local: SocketAddr::new(address.parse().expect("an address"), 7),
-            ipv6_only,
-            owners: BTreeSet::from([pid]),
-            ..SocketSeen::unseen()
+        let socket = |address: &str, pid| {
+            let mut socket = unseen();
+            socket.state.local = SocketAddr::new(address.parse().expect("an address"), 7);
+            socket.state.ipv6_only = ipv6_only;
+            socket.owners = BTreeSet::from([pid]);
+            socket
         };
         let thread = |pid, name: &str, runs| ThreadTimes {
             pid,
@@ -145,11 +151,11 @@ mod tests {
     #[test]
     fn sockets_of_different_interfaces_or_of_one_peer_are_no_twins() {
         let found = |device, is_connected| {
-            let socket = |pid, device, is_connected| SocketSeen {
-                device,
-                is_connected,
-                owners: BTreeSet::from([pid]),
-                ..SocketSeen::unseen()
+            let socket = |pid, device, is_connected| {
+                let mut socket = unseen();
+                (socket.state.device, socket.state.is_connected) = (device, is_connected);
+                socket.owners = BTreeSet::from([pid]);
+                socket
             };
             let sockets = [socket(8, 1, false), socket(9, device, is_connected)];
             twins(&Interval {

@@ -10,11 +10,7 @@ const MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// # Errors
 /// Returns the problem and the fix if the text is not such a duration.
 pub fn parse(text: &str) -> Result<Duration, String> {
-    if text
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.')
-        && !text.is_empty()
-    {
+    if text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_ok() {
         return Err(format!("{text:?} has no unit: write {text}ms or {text}s"));
     }
     match humantime::parse_duration(text) {

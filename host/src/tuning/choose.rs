@@ -8,7 +8,7 @@ use super::{LeftOut, Location, Name, Setting, Tuning, Tunings};
 use crate::facts::{self, CpufreqPolicy, Host, Interface};
 use crate::sys::files::Root;
 use crate::sys::nic::{Changeable, Ethtool};
-use crate::text::cpu_mask as mask;
+use crate::text::cpu_list::{is_empty_mask, mask};
 
 /// A request for tunings to try, if the machine has them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,14 +42,12 @@ fn lowest(interfaces: &[String], root: &Root) -> Vec<String> {
     let mut lowest: Vec<String> = Vec::new();
     for name in interfaces {
         let found = Interface::read(root, name);
-        let mut names = found.map_or_else(
-            || vec![name.clone()],
-            |found| {
-                let all = found.with_below().into_iter();
-                let bottom = all.filter(|it| it.below.is_empty());
-                bottom.map(|it| it.name.clone()).collect()
-            },
-        );
+        let all = found.iter().flat_map(Interface::with_below);
+        let bottom = all.filter(|it| it.below.is_empty());
+        let mut names: Vec<String> = bottom.map(|it| it.name.clone()).collect();
+        if names.is_empty() {
+            names.push(name.clone());
+        }
         names.retain(|name| !lowest.contains(name));
         lowest.extend(names);
     }
@@ -145,9 +143,8 @@ impl Machine<'_> {
         }
         let queues = format!("sys/class/net/{interface}/queues");
         let names = self.root.names(&queues, direction).into_iter();
-        Ok(names
-            .map(|queue| format!("{queues}/{queue}/{file}"))
-            .collect())
+        let files = names.map(|queue| format!("{queues}/{queue}/{file}"));
+        Ok(files.collect())
     }
 
     /// Returns RPS settings with the CPUs that get no interrupt of the interface. If RPS is on, tries it off.
@@ -160,7 +157,7 @@ impl Machine<'_> {
         let busy = Interface::read(self.root, interface).map_or_else(Vec::new, |it| it.irq_cpus);
         let mut others = online.clone();
         others.retain(|cpu| !busy.contains(cpu));
-        let mask = mask::format(if others.is_empty() { &online } else { &others });
+        let mask = mask(if others.is_empty() { &online } else { &others });
         self.masks(files, std::iter::repeat(mask))
     }
 
@@ -171,7 +168,7 @@ impl Machine<'_> {
             return Err(format!("{interface} has one transmit queue"));
         }
         let online = self.online()?;
-        let masks = online.iter().cycle().map(|cpu| mask::format(&[*cpu]));
+        let masks = online.iter().cycle().map(|cpu| mask(&[*cpu]));
         self.masks(files, masks)
     }
 
@@ -184,7 +181,7 @@ impl Machine<'_> {
         let settings = files.into_iter().zip(masks);
         let settings = settings.map(|(file, mask)| self.file(file, mask));
         let mut settings: Vec<Setting> = settings.collect::<Result<_, _>>()?;
-        if settings.iter().any(|it| !mask::is_empty(&it.before)) {
+        if settings.iter().any(|it| !is_empty_mask(&it.before)) {
             for setting in &mut settings {
                 "0".clone_into(&mut setting.tried);
             }
@@ -202,10 +199,7 @@ impl Machine<'_> {
         let online = self.online()?;
         let cpus = online.iter().rev().cycle();
         let setting = |(irq, cpu): (&u32, &usize)| {
-            self.file(
-                format!("proc/irq/{irq}/smp_affinity"),
-                mask::format(&[*cpu]),
-            )
+            self.file(format!("proc/irq/{irq}/smp_affinity"), mask(&[*cpu]))
         };
         irqs.iter().zip(cpus).map(setting).collect()
     }
@@ -217,17 +211,15 @@ impl Machine<'_> {
             return Err("this machine has no cpufreq".to_owned());
         }
         let setting = |policy: &CpufreqPolicy| {
-            let directory = policy.directory();
-            let all = self
-                .root
-                .text(format!("{directory}/scaling_available_governors"));
-            if let Some(all) = all.filter(|all| !all.split(' ').any(|it| it == TRIED)) {
-                return Err(format!(
+            let file = |name| format!("{}/{name}", policy.directory);
+            let all = self.root.text(file("scaling_available_governors"));
+            match all.filter(|all| !all.split(' ').any(|it| it == TRIED)) {
+                Some(all) => Err(format!(
                     "{} has no governor {TRIED}, but {all}",
                     policy.name
-                ));
+                )),
+                None => self.file(file("scaling_governor"), TRIED.to_owned()),
             }
-            self.file(format!("{directory}/scaling_governor"), TRIED.to_owned())
         };
         policies.iter().map(setting).collect()
     }
@@ -239,9 +231,7 @@ impl Machine<'_> {
     ) -> Result<Vec<Setting>, String> {
         self.each_interface(|interface| {
             if interface == "lo" {
-                return Err(
-                    "lo has no driver: what it carries goes from socket to socket".to_owned(),
-                );
+                return Err("lo has no driver: datagrams go from socket to socket".to_owned());
             }
             let location = Location::Driver {
                 interface: interface.to_owned(),

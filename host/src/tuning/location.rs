@@ -1,4 +1,4 @@
-//! Locations of values: reads, writes and checks them.
+//! Locations of values: reads, writes and checks them, and says which somebody else may have changed.
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -6,9 +6,10 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
+use super::Setting;
 use crate::sys::files::Root;
 use crate::sys::nic::{Changeable, Ethtool};
-use crate::text::cpu_mask as mask;
+use crate::text::cpu_list::parse_mask;
 
 /// A file of the kernel, or a setting of an interface's driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,16 +71,12 @@ impl Location {
     /// # Errors
     /// Returns an error if this process may not set the value.
     pub fn check(&self, root: &Root) -> io::Result<()> {
+        let mut options = OpenOptions::new();
         match self {
-            Self::File(path) => {
-                OpenOptions::new().write(true).open(root.path(path))?;
-            }
-            Self::Driver { .. } if !may_administer_network() => {
-                return Err(io::ErrorKind::PermissionDenied.into());
-            }
-            Self::Driver { .. } => {}
+            Self::File(path) => options.write(true).open(root.path(path)).map(drop),
+            Self::Driver { .. } if may_administer_network() => Ok(()),
+            Self::Driver { .. } => Err(io::ErrorKind::PermissionDenied.into()),
         }
-        Ok(())
     }
 
     /// Returns whether the setting is gone together with its interface or its interrupt, which have no value to put back
@@ -100,7 +97,7 @@ impl Location {
 
     /// Returns whether two texts mean the same value here. Kernels write masks in their own format.
     pub fn is_same(&self, one: &str, other: &str) -> bool {
-        one == other || self.is_mask() && mask::parse(one) == mask::parse(other)
+        one == other || self.is_mask() && parse_mask(one) == parse_mask(other)
     }
 
     fn is_mask(&self) -> bool {
@@ -157,6 +154,60 @@ fn may_administer_network() -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> CAP_NET_ADMIN & 1 == 1)
+}
+
+/// A setting that has another value than when the search began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    text: String,
+    /// True if the setting is gone with its interface.
+    pub is_gone: bool,
+    /// True if the value is the one that the search tried, or cannot be read.
+    pub may_be_ours: bool,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Reason why the settings of a tuning could not be changed, or did not stay so.
+#[derive(Clone, Debug, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum NotChanged {
+    /// One of them had another value than when the search began.
+    #[error("{0}")]
+    Before(Difference),
+    /// The kernel or the driver refused it, or somebody else set another value meanwhile, in these words.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Returns the settings that have other values than when the search began, or that cannot be read.
+pub fn differences(settings: &[Setting], root: &Root) -> Vec<Difference> {
+    let of = |Setting {
+                  location,
+                  before,
+                  tried,
+              }: &Setting| {
+        let is_gone = location.is_gone(root);
+        let (text, may_be_ours) = match location.read(root) {
+            _ if is_gone => (format!("{location} is gone"), false),
+            Err(error) => (format!("{location}: {error}"), true),
+            Ok(now) if location.is_same(&now, before) => return None,
+            Ok(now) => (
+                format!("{location} is {now}, and was {before} when the search began"),
+                location.is_same(&now, tried),
+            ),
+        };
+        Some(Difference {
+            text,
+            is_gone,
+            may_be_ours,
+        })
+    };
+    settings.iter().filter_map(of).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Allows one search of tunings per machine at a time: two searches would take each other's trials for the original
 //! settings.
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::thread;
@@ -74,11 +73,10 @@ fn hold(mut file: File, end: Instant) -> Result<Flock<File>, String> {
 }
 
 fn refusal(file: &File) -> String {
-    let mut text = "another search changes settings of this machine".to_owned();
-    if let Some(pid) = holder(file) {
-        let _ = write!(text, " (process {pid})");
-    }
-    text + ": wait until it has ended; nothing was changed"
+    let who = holder(file).map_or_else(String::new, |pid| format!(" (process {pid})"));
+    format!(
+        "another search changes settings of this machine{who}: wait until it has ended; nothing was changed"
+    )
 }
 
 /// Returns the process that locked the file (`/proc/locks`, proc_locks(5)). `None` if it is gone and only its watchdog

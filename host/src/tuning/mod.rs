@@ -2,27 +2,23 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | find, read and write a value | `location` |
+//! | find, read and write a value, find what somebody else has changed | `location` |
 //! | choose the tunings that this machine has | `choose` |
-//! | find what somebody else has changed | `difference` |
 //! | allow one search at a time | `lock` |
 
 mod choose;
-mod difference;
 mod location;
 mod lock;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 pub use self::choose::{Wanted, choose};
-pub use self::difference::{Difference, NotChanged, differences};
-pub use self::location::Location;
+pub use self::location::{Difference, Location, NotChanged, differences};
 pub use self::lock::Lock;
 
 /// Kind of setting.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Name {
     /// Which CPUs the kernel hands received packets to
@@ -54,54 +50,46 @@ pub enum Name {
 impl Name {
     /// Returns the name as typed on the command line.
     pub fn text(self) -> &'static str {
-        self.words()[0]
+        match self {
+            Self::Rps => "rps",
+            Self::Xps => "xps",
+            Self::Irq => "irq",
+            Self::Governor => "governor",
+            Self::Gro => "gro",
+            Self::Coalescing => "coalescing",
+            Self::Eee => "eee",
+            Self::Ring => "ring",
+            Self::Pause => "pause",
+            Self::Speed => "speed",
+            Self::PowerSave => "power-save",
+            Self::Control => "control",
+        }
     }
 
     /// Returns the reason why the tuning might help.
     pub fn why(self) -> &'static str {
-        self.words()[1]
-    }
-
-    fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Rps => ["rps", "another CPU does the protocol work"],
-            Self::Xps => [
-                "xps",
-                "senders on different CPUs do not wait for each other",
-            ],
-            Self::Irq => ["irq", "interrupts leave the CPU that has them now"],
-            Self::Governor => ["governor", "the clock does not fall between packets"],
-            Self::Gro => ["gro", "less work for each packet, or answers sooner"],
-            Self::Coalescing => ["coalescing", "an answer does not wait for the interrupt"],
-            Self::Eee => ["eee", "the link does not sleep between packets"],
-            Self::Ring => ["ring", "longer bursts are borne without loss"],
-            Self::Pause => [
-                "pause",
-                "the sender waits for the receiver's interface, or no longer",
-            ],
-            Self::Speed => [
-                "speed",
-                "packets come no faster than the interface takes them",
-            ],
-            Self::PowerSave => [
-                "power-save",
-                "the radio does not sleep until the next beacon",
-            ],
-            Self::Control => ["control", "nothing changes: it cannot"],
+            Self::Rps => "another CPU does the protocol work",
+            Self::Xps => "senders on different CPUs do not wait for each other",
+            Self::Irq => "interrupts leave the CPU that has them now",
+            Self::Governor => "the clock does not fall between packets",
+            Self::Gro => "less work for each packet, or answers sooner",
+            Self::Coalescing => "an answer does not wait for the interrupt",
+            Self::Eee => "the link does not sleep between packets",
+            Self::Ring => "longer bursts are borne without loss",
+            Self::Pause => "the sender waits for the receiver's interface, or no longer",
+            Self::Speed => "packets come no faster than the interface takes them",
+            Self::PowerSave => "the radio does not sleep until the next beacon",
+            Self::Control => "nothing changes: it cannot",
         }
     }
 
-    /// The tunings that are tried by default.
-    pub const USUAL: [Self; 8] = [
-        Self::Rps,
-        Self::Xps,
-        Self::Irq,
-        Self::Governor,
-        Self::Gro,
-        Self::Coalescing,
-        Self::Eee,
-        Self::Ring,
-    ];
+    /// Returns the tunings that are tried by default.
+    pub fn usual() -> impl Iterator<Item = Self> {
+        let others = [Self::Pause, Self::Speed, Self::PowerSave, Self::Control];
+        let all = Self::value_variants().iter().copied();
+        all.filter(move |name| !others.contains(name))
+    }
 
     /// Returns whether a driver may take the link down to change this.
     pub fn resets_link(self) -> bool {

@@ -289,8 +289,9 @@ pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
     let asked = request.plan.cases().map(|planned| planned.case.rcvbuf);
     let most = asked.max().unwrap_or(Buffer::DEFAULT);
     let interfaces = peer.map(Peer::local_interfaces).unwrap_or_default();
-    let subject = Subject::new(host, board, most.into(), &settings.root);
-    let mut findings = subject.with_interfaces(interfaces).findings();
+    let mut subject = Subject::new(host, board, most.into(), &settings.root);
+    subject.interfaces = interfaces;
+    let mut findings = subject.findings();
     let remote = peer.iter().flat_map(|peer| {
         let own = peer.findings.iter().filter(|it| it.problem().is_some());
         own.cloned().chain(peer.remote_findings())

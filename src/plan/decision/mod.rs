@@ -149,9 +149,9 @@ impl<'a> Question<'a> {
             Pin::Board if self.conditions.remote.is_some() => {
                 let mut place = |end: &End, count| {
                     let interface = end.link.map_or("", |link| &link.interface.name);
-                    let placed = end.board.one_sided_placement(count, end.host, interface);
-                    fallbacks.extend(placed.fallback_reason);
-                    placed.cpus
+                    let (cpus, reason) = end.board.one_sided_placement(count, end.host, interface);
+                    fallbacks.extend(reason);
+                    cpus
                 };
                 Placement {
                     senders: place(&self.senders, threads.senders()),

@@ -70,41 +70,6 @@ fn a_draft_that_is_added_is_what_its_board_is_recognised_as() {
 }
 
 #[test]
-fn a_draft_takes_the_temperatures_from_the_trip_points() {
-    let drafted = |name: &str| {
-        let board = parsed(&host(name), name);
-        let below_c = board.cooldown.map(|cooldown| cooldown.below_c);
-        (
-            below_c,
-            board
-                .throttle
-                .map(|throttle| (throttle.from_c, throttle.critical_c)),
-        )
-    };
-    assert_eq!(drafted("rockpro64"), (Some(55), Some((70, Some(95)))));
-    assert_eq!(
-        drafted("jetson-orin-nano"),
-        (Some(80), Some((95, Some(104))))
-    );
-    // A Pi's firmware throttles, its kernel only shuts down.
-    assert_eq!(drafted("rpi-4b"), (None, None));
-    assert_eq!(drafted("x86-vm"), (None, None));
-}
-
-#[test]
-fn a_draft_knows_big_cores_from_a_faster_clock() {
-    let big = |name: &str| parsed(&host(name), name).cpus.expect("are shown").big;
-    assert_eq!(
-        big("orange-pi-5-vendor"),
-        [4, 5, 6, 7],
-        "1002 and 1024 are big"
-    );
-    assert_eq!(big("odroid-n2-plus"), [2, 3, 4, 5]);
-    assert_eq!(big("rock-5b-renumbered"), [0, 1, 2, 3]);
-    assert!(big("rpi-4b").is_empty());
-}
-
-#[test]
 fn a_draft_can_be_used_as_it_is() {
     let directory = TempDir::new().expect("can be made");
     let drafted = stdout(

@@ -6,7 +6,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use super::ethtool::{Ethtool, Query};
-use super::{speed, wireless};
+use super::{link_settings, wireless};
 
 /// A setting that can be changed, with CAP_NET_ADMIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ impl Changeable {
                 Self::PowerSave => {
                     wireless::power_save(driver.interface()).map(|is_on| switch(is_on.into()))
                 }
-                _ => speed::advertised(driver),
+                _ => link_settings::advertised(driver),
             };
         };
         let words = driver.ask(query)?;
@@ -95,7 +95,7 @@ impl Changeable {
                     wireless::set_power_save(driver.interface(), value == "on")
                 }
                 (Self::PowerSave, _) => Err(no_value(value)),
-                _ => speed::advertise(driver, value),
+                _ => link_settings::advertise(driver, value),
             };
         };
         let mut words = driver.ask(query)?;

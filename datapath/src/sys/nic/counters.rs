@@ -6,7 +6,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use super::counting::{Counting, all_below};
-use super::families::WIFI_TX_FAILED;
+use super::driver::WIFI_TX_FAILED;
 use super::link;
 use super::qdisc;
 use super::wireless::Wireless;

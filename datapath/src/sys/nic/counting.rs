@@ -44,22 +44,9 @@ impl Counting {
     }
 }
 
-/// Returns all interfaces below one: those directly below, and those below them. Empty if netlink does not tell.
+/// Returns all interfaces below one. Empty if netlink does not tell.
 pub(super) fn all_below(index: u32) -> Vec<Counting> {
-    let all = link::links().unwrap_or_default();
-    let mut uppers: Vec<&Link> = all.iter().filter(|it| it.index == index).collect();
-    let (mut found, mut seen) = (Vec::new(), vec![index]);
-    while let Some(upper) = uppers.pop() {
-        // The counters of a bond contain those of its ports (`bond_get_stats`).
-        let is_added = upper.kind.as_deref() == Some("bond");
-        for lower in link::below(upper, &all).links {
-            if seen.contains(&lower.index) {
-                continue;
-            }
-            seen.push(lower.index);
-            found.extend(Counting::open(&lower.name, is_added));
-            uppers.extend(all.iter().filter(|it| it.index == lower.index));
-        }
-    }
-    found
+    let lower = link::all_below(index, &link::links().unwrap_or_default()).into_iter();
+    let open = |(link, is_added): (Link, bool)| Counting::open(&link.name, is_added).ok();
+    lower.filter_map(open).collect()
 }

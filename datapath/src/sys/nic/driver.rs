@@ -1,10 +1,9 @@
-//! Selects the counters of a driver (`ethtool -S`) that count lost packets.
+//! Selects the counters of a driver (`ethtool -S`) that count lost packets, of the drivers whose counters are known.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
-
-use super::families::{FAMILIES, Family, WIFI_TX_FAILED};
 
 /// Direction of a packet when it was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +14,44 @@ pub enum Way {
     /// On its way out.
     Out,
 }
+
+/// Drivers with the same counters.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Family {
+    /// Names in sysfs and of `ethtool -i`. `*` stands for any text. The first one names the family.
+    drivers: Vec<String>,
+    /// Counters of packets lost on the way in. `#` stands for a number.
+    into: Vec<String>,
+    /// Counters of packets lost on the way out.
+    out: Vec<String>,
+}
+
+impl Family {
+    /// Returns whether a driver of this name has these counters.
+    fn has(&self, driver: &str) -> bool {
+        let fits = |pattern: &String| match pattern.split_once('*') {
+            None => driver == *pattern,
+            Some((before, after)) => {
+                let rest = driver.strip_prefix(before);
+                rest.is_some_and(|rest| rest.contains(after))
+            }
+        };
+        self.drivers.iter().any(fits)
+    }
+}
+
+/// Frames that a radio gave up after all retries ([`Wireless::tx_failed`](super::Wireless::tx_failed)). It is a counter
+/// of nl80211, and of no driver.
+pub(super) const WIFI_TX_FAILED: &str = "wifi_tx_failed";
+
+/// Known drivers: `families.toml`.
+static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
+    let text = include_str!("families.toml");
+    let table: BTreeMap<String, Vec<Family>> =
+        toml::from_str(text).expect("a test reads the table");
+    table.into_values().flatten().collect()
+});
 
 /// Returns the direction of the lost packets that a counter of a driver counts. `None`: it counts no lost packets, or
 /// is not known here. A name alone proves nothing, as drivers share names and not meanings. Without a `driver`, the name
@@ -32,16 +69,12 @@ pub fn way(driver: Option<&str>, name: &str) -> Option<Way> {
     if driver.is_none() && name == WIFI_TX_FAILED {
         return Some(Way::Out);
     }
-    FAMILIES
-        .iter()
-        .filter(|family| has(family))
-        .find_map(|family| {
-            if is_like(&family.into) {
-                Some(Way::In)
-            } else {
-                is_like(&family.out).then_some(Way::Out)
-            }
-        })
+    let mut families = FAMILIES.iter().filter(|family| has(family));
+    families.find_map(|family| match family {
+        it if is_like(&it.into) => Some(Way::In),
+        it if is_like(&it.out) => Some(Way::Out),
+        _ => None,
+    })
 }
 
 /// Returns the name of the drivers that have the same counters as this one, such as `stmmac` for `rk_gmac-dwmac`.

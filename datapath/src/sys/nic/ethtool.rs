@@ -56,6 +56,9 @@ pub(super) enum Query {
 /// Size of the response buffer, in numbers of 32 bits: more than any of these structures has. The largest,
 /// `struct ethtool_drvinfo`, has 49.
 pub(super) const MOST_WORDS: usize = 64;
+/// More words than any request and its response have, without names and counters: `struct ethtool_link_settings` has 12,
+/// and three masks whose size is a signed number of 8 bits.
+const MOST_FIXED_WORDS: usize = 512;
 
 impl Ethtool {
     /// Opens a socket for the driver of an interface. Does not check that the interface exists.
@@ -89,15 +92,8 @@ impl Ethtool {
     /// Fails with `EOPNOTSUPP` if the driver has no counters of its own.
     pub fn statistics(&self) -> io::Result<Vec<(String, u64)>> {
         let names = self.names(ETH_SS_STATS)?;
-        let mut answer = vec![0; 2 + 2 * room(names.len())];
-        answer[0] = ETHTOOL_GSTATS;
-        answer[1] = u32::try_from(names.len()).map_err(io::Error::other)?;
-        #[expect(unsafe_code, reason = "no wrapper knows this request")]
-        // SAFETY: the kernel writes a number of 64 bits for each name. There are `names.len()` of them. Before Linux
-        // 6.18 there may be more, if the driver has more by now, for which `room` is generous.
-        unsafe {
-            self.call(&mut answer)?;
-        };
+        let count = u32::try_from(names.len()).map_err(io::Error::other)?;
+        let answer = self.call(&[ETHTOOL_GSTATS, count], names.len())?;
         let values = answer[2..].chunks_exact(2).map(wide);
         Ok(names.into_iter().zip(values).collect())
     }
@@ -112,15 +108,8 @@ impl Ethtool {
         const BLOCK_WORDS: usize = 4;
         const ACTIVE: usize = 2;
         let names = self.names(ETH_SS_FEATURES)?;
-        let blocks = names.len().div_ceil(32);
-        let mut answer = vec![0; 2 + BLOCK_WORDS * blocks];
-        answer[0] = ETHTOOL_GFEATURES;
-        answer[1] = u32::try_from(blocks).map_err(io::Error::other)?;
-        #[expect(unsafe_code, reason = "no wrapper knows this request")]
-        // SAFETY: the kernel writes no more blocks than the number in `answer`, which has room for them.
-        unsafe {
-            self.call(&mut answer)?;
-        };
+        let blocks = u32::try_from(names.len().div_ceil(32)).map_err(io::Error::other)?;
+        let answer = self.call(&[ETHTOOL_GFEATURES, blocks], names.len())?;
         let is_on = |(index, name): (usize, String)| {
             let block = 2 + BLOCK_WORDS * (index / 32);
             (name, answer[block + ACTIVE] >> (index % 32) & 1 == 1)
@@ -130,84 +119,52 @@ impl Ethtool {
 
     /// Sends a request whose response has a fixed size, and returns the response.
     pub(super) fn ask(&self, query: Query) -> io::Result<[u32; MOST_WORDS]> {
-        let mut answer = [0; MOST_WORDS];
-        answer[0] = query as u32;
-        #[expect(unsafe_code, reason = "no wrapper knows this request")]
-        // SAFETY: the kernel writes the structure of the query, of which none is longer than `answer`.
-        unsafe {
-            self.call(&mut answer)?;
-        };
-        Ok(answer)
+        let answer = self.call(&[query as u32], 0)?;
+        let words = answer.first_chunk().ok_or(io::ErrorKind::InvalidData)?;
+        Ok(*words)
     }
 
     /// Changes a setting. `answer` is the response to `query`, with changed values. The command is always the number
     /// after that of the query.
     pub(super) fn tell(&self, query: Query, mut answer: [u32; MOST_WORDS]) -> io::Result<()> {
         answer[0] = query as u32 + 1;
-        #[expect(unsafe_code, reason = "no wrapper knows this request")]
-        // SAFETY: the kernel reads the structure of the query, and may write it. None is longer than `answer`.
-        unsafe {
-            self.call(&mut answer)
-        }
+        self.call(&answer, 0).map(drop)
     }
 
     /// Reads the names of a set, in the driver's order.
     pub(super) fn names(&self, set: u32) -> io::Result<Vec<String>> {
-        let count = self.count(set)?;
-        let mut answer = vec![0; 3 + NAME_WORDS * room(count)];
-        answer[0] = ETHTOOL_GSTRINGS;
-        answer[1] = set;
-        answer[2] = u32::try_from(count).map_err(io::Error::other)?;
-        #[expect(unsafe_code, reason = "no wrapper knows this request")]
-        // SAFETY: the kernel writes 32 bytes for each name of the set. Their number is the one that it returned before;
-        // `room` is generous for names that are added meanwhile.
-        unsafe {
-            self.call(&mut answer)?;
-        };
-        let names = answer[3..].chunks_exact(NAME_WORDS).take(count);
-        Ok(names.map(name).collect())
-    }
-
-    /// Reads the number of names in a set.
-    fn count(&self, set: u32) -> io::Result<usize> {
         // Words: command, reserved, a mask of the sets in 64 bits, a count for each set in the mask.
         let [first, second] = halves(1 << set);
-        let mut answer = [ETHTOOL_GSSET_INFO, 0, first, second, 0];
-        #[expect(unsafe_code, reason = "no wrapper knows this request")]
-        // SAFETY: the kernel writes the head of 16 bytes and one count for each bit in the mask: one.
-        unsafe {
-            self.call(&mut answer)?;
-        };
+        let answer = self.call(&[ETHTOOL_GSSET_INFO, 0, first, second], 1)?;
         // The kernel clears the bits of sets that the driver does not know.
         if answer[2] == 0 && answer[3] == 0 {
             return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
         }
-        Ok(answer[4] as usize)
+        let count = answer[4];
+        let answer = self.call(&[ETHTOOL_GSTRINGS, set, count], count as usize)?;
+        let names = answer[3..].chunks_exact(NAME_WORDS).take(count as usize);
+        Ok(names.map(name).collect())
     }
 
-    /// Sends `data` to the driver, which writes its response into it.
-    ///
-    /// # Safety
-    /// `data` has to be long enough for all that the kernel writes for the command in it.
-    #[expect(unsafe_code, reason = "no wrapper knows SIOCETHTOOL")]
-    pub(super) unsafe fn call(&self, data: &mut [u32]) -> io::Result<()> {
+    /// Sends a request of these words to the driver, and returns them with its response, and words of 0 after it.
+    /// `entries` is the number of names or counters that the response has, as the kernel counted them.
+    pub(super) fn call(&self, request: &[u32], entries: usize) -> io::Result<Vec<u32>> {
+        let mut data = request.to_vec();
+        // A driver may have more entries by now, if somebody changes its queues.
+        data.resize(MOST_FIXED_WORDS + NAME_WORDS * (2 * entries + 1024), 0);
         let mut request = Request {
             name: self.name,
             data: data.as_mut_ptr().cast::<c_void>(),
             rest: [0; 3],
         };
-        // SAFETY: the descriptor is open. `request` is at least a `struct ifreq` (netdevice(7)) with a name that ends
-        // in a NUL. Its `data` is valid during the call, and long enough, as the caller promises. Any bits are valid
-        // numbers.
+        #[expect(unsafe_code, reason = "no wrapper knows SIOCETHTOOL")]
+        // SAFETY: the descriptor is open. `request` is at least a `struct ifreq` (netdevice(7)) with a name that ends in a
+        // NUL. Its `data` is valid during the call, and longer than the longest structure of fixed size with the longest
+        // name of each entry, which is longer than its number or bit. Any bits are valid numbers.
         let done = unsafe { libc::ioctl(self.socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
-        Ok(Errno::result(done).map(drop)?)
+        Errno::result(done)?;
+        Ok(data)
     }
-}
-
-/// Returns a number of entries with a margin: a driver may have more entries at the request than at the count, if
-/// somebody changes its queues.
-fn room(count: usize) -> usize {
-    2 * count + 1024
 }
 
 /// Returns the halves of a number of 64 bits, in their order in memory.

@@ -138,8 +138,7 @@ impl Ethtool {
     /// Reads the capabilities of both ends of the link. `None`: the driver does not tell.
     pub fn modes(&self) -> Option<LinkModes> {
         let link = self.link_settings().ok()?;
-        let (supported, advertised, partner) =
-            (link.supported(), link.advertised(), link.of_partner());
+        let [supported, advertised, partner] = link.modes();
         // Each link with modes at all supports at least one.
         let has_any = |modes: &[u32]| modes.iter().any(|bits| *bits != 0);
         let says = has_any(partner);

@@ -101,44 +101,6 @@ fn voltages_without_currents_and_graphics_cards_are_no_meter() {
 }
 
 #[test]
-fn the_battery_feeds_the_machine_only_while_it_is_discharged() {
-    let battery = |status| {
-        found(&[
-            ("power_supply/BAT0/status", status),
-            ("power_supply/BAT0/voltage_now", "12100000"),
-            ("power_supply/BAT0/current_now", "-500000"),
-        ])
-    };
-    let uw = 6_050_000;
-    assert_eq!(
-        battery("Discharging"),
-        Some(named("BAT0 (power_supply)", uw))
-    );
-    assert_eq!(battery("Charging"), None);
-}
-
-const RAPL: [(&str, &str); 5] = [
-    ("powercap/intel-rapl:0/name", "package-0"),
-    ("powercap/intel-rapl:0/max_energy_range_uj", "262143328850"),
-    ("powercap/intel-rapl:0/energy_uj", "262143000000"),
-    ("powercap/intel-rapl:0:0/name", "core"),
-    ("powercap/intel-rapl:0:0/energy_uj", "1"),
-];
-
-#[test]
-fn an_energy_counter_may_start_again() {
-    let (place, root) = tree(&RAPL);
-    let meter = PowerMeter::find(&root).expect("there is one");
-    assert_eq!(meter.name, "CPU package (powercap)");
-    assert_eq!(meter.now_uw(&root), None);
-    let mut mean = MeanPower::start(meter.clone(), &root);
-    write(&place, &[("powercap/intel-rapl:0/energy_uj", "2000000")]);
-    let next = meter.read(&root);
-    mean.add(mean.start + Duration::from_secs(2), next);
-    assert_eq!(mean.mean_uw(), Some(1_164_425));
-}
-
-#[test]
 fn samples_are_integrated_over_time() {
     let (place, root) = tree(&[
         ("hwmon/hwmon0/name", "ina219"),
@@ -149,7 +111,7 @@ fn samples_are_integrated_over_time() {
     assert_eq!(mean.mean_uw(), None);
     for seconds in [1, 4] {
         let at = mean.start + Duration::from_secs(seconds);
-        mean.add(at, Some(Reading::Power(4_000_000)));
+        mean.add(at, Some(4_000_000));
     }
     // 3 W for one second, then 4 W for three.
     assert_eq!(mean.mean_uw(), Some(3_750_000));
@@ -168,13 +130,12 @@ fn idle_power_has_the_error_of_its_parts() {
         ("hwmon/hwmon0/name", "ina219"),
         ("hwmon/hwmon0/power1_input", "2000000"),
     ]);
-    let meter = PowerMeter::find(&root).expect("there is one");
     let mut slept = Duration::ZERO;
     let sleep = |length| {
         slept += length;
         Ok::<(), Infallible>(())
     };
-    let idle = IdlePower::measure(&meter, &root, Duration::from_secs(2), sleep);
+    let idle = idle_power(&root, Duration::from_secs(2), sleep);
     let steady = IdlePower {
         mean_uw: 2_000_000,
         error_uw: 0,

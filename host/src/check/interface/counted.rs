@@ -1,11 +1,14 @@
-//! Checks the counters of an interface.
+//! Checks the counters of an interface, and explains those of its driver.
 
-use std::fmt::Display;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use super::drivers::{Cause, cause};
+use serde::Deserialize;
+use serde_json::json;
+
 use super::{Finding, Unfit};
 use crate::facts::{Interface, InterfaceKind};
-use crate::sys::nic::{driver_drops, family};
+use crate::sys::nic::{driver_drops, family, is_named, way};
 use crate::text::digits;
 
 pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
@@ -18,11 +21,10 @@ pub(super) fn findings(interface: &Interface) -> Vec<Finding> {
     findings
 }
 
-/// Smallest share of lost packets that is worth a finding: one in this many.
-const ONE_IN: u64 = 10_000;
-
 /// Returns the share of lost packets in words, if it is worth a finding.
 fn share(lost: u64, received: u64) -> Option<String> {
+    /// Smallest share that is: one in this many.
+    const ONE_IN: u64 = 10_000;
     let all = received.saturating_add(lost);
     (lost > 0 && lost >= all / ONE_IN).then(|| {
         let percent = 100.0 * lost as f64 / all as f64;
@@ -41,26 +43,23 @@ fn driver_losses(interface: &Interface) -> u64 {
 /// (#7115).
 fn lost(interface: &Interface) -> Vec<Finding> {
     let counted = &interface.counted;
-    let mut counters: Vec<(&str, u64, u64)> = Vec::new();
-    for (name, count) in counted.driver_in_drops.iter().flatten() {
-        counters.push((name, *count, counted.rx_packets.unwrap_or(0)));
-    }
-    for (name, count) in &counted.driver_out_drops {
-        counters.push((name, *count, counted.tx_packets.unwrap_or(0)));
-    }
-    let mut causes: Vec<&Cause> = Vec::new();
+    let ways = [
+        (
+            counted.driver_in_drops.as_deref().unwrap_or_default(),
+            counted.rx_packets,
+        ),
+        (&counted.driver_out_drops, counted.tx_packets),
+    ];
     let mut findings = Vec::new();
-    for (name, _, packets) in &counters {
-        let Some(cause) = cause(interface.driver.as_deref(), name) else {
-            continue;
-        };
-        if causes.contains(&cause) {
-            continue;
+    let mut causes: Vec<&Cause> = Vec::new();
+    for (counters, packets) in ways {
+        for (name, _) in counters {
+            let known = cause(interface.driver.as_deref(), name);
+            if let Some(cause) = known.filter(|cause| !causes.contains(cause)) {
+                causes.push(cause);
+                findings.extend(lost_by(interface, cause, counters, packets.unwrap_or(0)));
+            }
         }
-        causes.push(cause);
-        let of_it = counters.iter().filter(|(name, ..)| cause.has(name));
-        let of_it: Vec<(&str, u64)> = of_it.map(|(name, count, _)| (*name, *count)).collect();
-        findings.extend(lost_by(interface, cause, &of_it, *packets));
     }
     findings
 }
@@ -69,37 +68,30 @@ fn lost(interface: &Interface) -> Vec<Finding> {
 fn lost_by(
     interface: &Interface,
     cause: &Cause,
-    counters: &[(&str, u64)],
+    counters: &[(String, u64)],
     packets: u64,
 ) -> Option<Finding> {
     let name = &interface.name;
     let moving = interface.counted.moving.iter();
     let moving = moving.filter(|(counter, _)| cause.has(counter));
+    let mut values = json!({"interface": name, "means": cause.means, "fix": cause.fix(name)});
     if let Some((counter, more)) = moving.max_by_key(|(_, more)| *more) {
         let seen = Unfit::DriverLoses {
             interface: name.clone(),
             counter: counter.clone(),
             packets: *more,
         };
-        return Some(Finding::unfit(
-            seen,
-            &[("means", &cause.means), ("fix", &cause.fix(name))],
-        ));
+        return Some(Finding::unfit_with(seen, values));
     }
-    let lost = counters.iter().map(|(_, count)| *count);
-    let lost = lost.fold(0, u64::saturating_add);
-    let share = share(lost, packets)?;
-    let (counter, most) = counters.iter().max_by_key(|(_, count)| *count)?;
-    let values: &[(&str, &dyn Display)] = &[
-        ("interface", name),
-        ("lost", &digits::counted(lost, "packet")),
-        ("share", &share),
-        ("counter", counter),
-        ("most", most),
-        ("means", &cause.means),
-        ("fix", &cause.fix(name)),
-    ];
-    Some(Finding::noted("driver-has-lost", values))
+    let of_it = counters.iter().filter(|(counter, _)| cause.has(counter));
+    let lost = of_it
+        .clone()
+        .fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
+    values["share"] = share(lost, packets)?.into();
+    values["lost"] = digits::counted(lost, "packet").into();
+    let (counter, most) = of_it.max_by_key(|(_, count)| *count)?;
+    values["most"] = format!("{counter} {most}").into();
+    Some(Finding::noted("driver-has-lost", &values))
 }
 
 /// Finds errors that the kernel counted, beyond the driver's own counters.
@@ -107,37 +99,96 @@ fn broken(interface: &Interface) -> Option<Finding> {
     let (name, received) = (&interface.name, interface.counted.rx_packets?);
     let errors = interface.counted.rx_errors?;
     let share = share(errors.saturating_sub(driver_losses(interface)), received)?;
-    let values: &[(&str, &dyn Display)] =
-        &[("interface", name), ("errors", &errors), ("share", &share)];
-    Some(Finding::noted("broken-packets", values))
+    let values = json!({"interface": name, "errors": errors, "share": share});
+    Some(Finding::noted("broken-packets", &values))
 }
 
 /// Finds packets that the kernel dropped while the driver lost none: `rx_dropped` rises (#6898, #1954).
 fn dropped(interface: &Interface) -> Option<Finding> {
-    let (name, counted) = (&interface.name, &interface.counted);
+    let counted = &interface.counted;
     let received = counted.rx_packets?;
     let dropped = counted.rx_dropped?.saturating_sub(counted.backlog_drops);
-    let driver = interface.driver.as_deref().unwrap_or("its driver");
     let silent = match counted.driver_in_drops {
-        Some(_) => "the driver lost none".to_owned(),
-        None if family(driver).is_some() => "the driver has no counters for it".to_owned(),
-        None => format!("what {driver} counts is unknown"),
+        Some(_) => "the driver lost none",
+        None => "no counters of the driver are known",
     };
-    let values: &[(&str, &dyn Display)] = &[
-        ("interface", name),
-        ("dropped", &digits::counted(dropped, "packet")),
-        ("received", &received),
-        ("silent", &silent),
-    ];
+    let values = json!({
+        "interface": interface.name,
+        "dropped": digits::counted(dropped, "packet"),
+        "received": received,
+        "silent": silent,
+    });
     (driver_losses(interface) == 0 && share(dropped, received).is_some())
-        .then(|| Finding::noted("dropped-packets", values))
+        .then(|| Finding::noted("dropped-packets", &values))
 }
-
-/// Largest number of carrier changes that is normal: booting takes a few, while the link is negotiated.
-const MOST_CHANGES: u32 = 6;
 
 fn flapping(interface: &Interface) -> Option<Finding> {
+    /// Largest number of carrier changes that is normal: booting takes a few, while the link is negotiated.
+    const MOST_CHANGES: u32 = 6;
     let changes = interface.carrier_changes?;
-    let values: &[(&str, &dyn Display)] = &[("interface", &interface.name), ("changes", &changes)];
-    (changes > MOST_CHANGES).then(|| Finding::noted("flapping", values))
+    let values = json!({"interface": interface.name, "changes": changes});
+    (changes > MOST_CHANGES).then(|| Finding::noted("flapping", &values))
 }
+
+/// A reason why drivers lose packets, with the counters that show it.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cause {
+    /// Drivers that have these counters. Empty: many.
+    #[serde(default)]
+    drivers: Vec<String>,
+    /// Names of the counters. `#` stands for a number.
+    counters: Vec<String>,
+    /// The reason in a sentence.
+    pub means: String,
+    /// Fix, mostly a command, or the name of one of [`Causes::common`]. `NIC` stands for the interface.
+    helps: Vec<String>,
+    /// Source of this: files below `drivers/net` in Linux, manuals, issues.
+    source: String,
+}
+
+/// All known reasons.
+#[derive(Deserialize)]
+struct Causes {
+    /// What helps against several of them.
+    common: BTreeMap<String, String>,
+    cause: Vec<Cause>,
+}
+
+static CAUSES: LazyLock<Causes> =
+    LazyLock::new(|| toml::from_str(include_str!("causes.toml")).expect("tests read it"));
+
+impl Cause {
+    /// Returns whether a counter of this name shows this reason.
+    pub(super) fn has(&self, counter: &str) -> bool {
+        self.counters.iter().any(|name| is_named(counter, name))
+    }
+
+    /// Returns what helps, and the source, as lines. `interface` is the name of the interface.
+    pub(super) fn fix(&self, interface: &str) -> String {
+        let lines = self.helps.iter().map(|line| {
+            let line = CAUSES.common.get(line).unwrap_or(line);
+            line.replace("NIC", interface) + "\n"
+        });
+        format!("{}see {}", lines.collect::<String>(), self.source)
+    }
+}
+
+/// Returns the reason for losses that a counter of a driver counts. Without a `driver`, it is the only one of counters
+/// with this name. `None`: the counter is not known here, or counters of several drivers have the name.
+pub fn cause(driver: Option<&str>, counter: &str) -> Option<&'static Cause> {
+    let mut known = CAUSES.cause.iter().filter(|cause| cause.has(counter));
+    let Some(driver) = driver else {
+        return known.next().filter(|_| known.next().is_none());
+    };
+    // Causes of all drivers hold only where the driver's counter is known to count losses.
+    way(Some(driver), counter)?;
+    let family = family(driver)?;
+    let own = known
+        .clone()
+        .find(|cause| cause.drivers.iter().any(|it| it == family));
+    own.or_else(|| known.find(|cause| cause.drivers.is_empty()))
+}
+
+#[cfg(test)]
+mod tests;

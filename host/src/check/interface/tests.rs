@@ -297,7 +297,7 @@ fn what_an_interface_below_loses_is_found_once_and_at_its_name() {
     assert_eq!(
         lines,
         [
-            "eth0.5 is no device of its own (VLAN)",
+            "eth0.5 is no device of its own (vlan)",
             "eth7 has counted 52000 errors of receiving (4.2 % of the packets)",
             "bond0 is no device of its own (bond)",
         ]

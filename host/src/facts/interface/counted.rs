@@ -1,5 +1,7 @@
 //! Counters of an interface: the kernel's and the driver's.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::sys::nic::{Way, way};
@@ -53,19 +55,14 @@ impl Counted {
     }
 
     /// Enters the driver's counters again, with their growth.
-    pub(super) fn count_driver_again(
-        &mut self,
-        driver: Option<&str>,
-        statistics: &[(String, u64)],
-    ) {
-        let before: Vec<(String, u64)> = self.driver_drops().cloned().collect();
-        self.count_driver(driver, statistics);
-        let growth = |(name, count): &(String, u64)| {
-            let before = before.iter().find(|(other, _)| other == name);
-            let more = count.saturating_sub(before.map_or(0, |(_, count)| *count));
-            (more > 0).then(|| (name.clone(), more))
-        };
-        self.moving = self.driver_drops().filter_map(growth).collect();
+    pub(super) fn count_driver_again(&mut self, driver: Option<&str>, now: &[(String, u64)]) {
+        let before: BTreeMap<String, u64> = self.driver_drops().cloned().collect();
+        self.count_driver(driver, now);
+        let growth = self.driver_drops().map(|(name, count)| {
+            let before = before.get(name).copied().unwrap_or(0);
+            (name.clone(), count.saturating_sub(before))
+        });
+        self.moving = growth.filter(|(_, more)| *more > 0).collect();
     }
 }
 

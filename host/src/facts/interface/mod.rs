@@ -2,7 +2,6 @@
 
 mod counted;
 mod kind;
-mod line;
 mod visible;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use self::counted::Counted;
 pub use self::kind::InterfaceKind;
 use self::visible::Visible;
-use super::interrupts::cpus_of_irqs;
+use super::interrupts::{cpus_of_irqs, irqs};
 use super::network;
 use crate::sys::files::Root;
 use crate::sys::nic::{
@@ -52,7 +51,7 @@ pub struct Interface {
     pub gro_flush_timeout_ns: Option<u64>,
     /// Number of polls that may find the queue empty before interrupts are enabled again.
     pub napi_defer_hard_irqs: Option<u32>,
-    /// The entries of [`OFFLOADS`] that are on.
+    /// Offloads that change the cost of a datagram and are on, in ethtool's words.
     pub offloads: Option<Vec<String>>,
     /// Energy-efficient Ethernet.
     pub eee: Option<Eee>,
@@ -87,17 +86,8 @@ pub struct Interface {
 }
 
 /// Offloads that change the cost of a datagram, in ethtool's words.
-pub const OFFLOADS: [&str; 9] = [
-    "rx-checksum",
-    "rx-gro",
-    "rx-gro-hw",
-    "rx-gro-list",
-    "rx-udp-gro-forwarding",
-    "tx-checksum-ip-generic",
-    "tx-checksum-ipv4",
-    "tx-generic-segmentation",
-    "tx-udp-segmentation",
-];
+const OFFLOADS: &str = "rx-checksum rx-gro rx-gro-hw rx-gro-list rx-udp-gro-forwarding tx-checksum-ip-generic \
+                        tx-checksum-ipv4 tx-generic-segmentation tx-udp-segmentation";
 
 const NET: &str = "sys/class/net";
 /// Beginning of the names of links to interfaces below one.
@@ -168,22 +158,14 @@ impl Interface {
     /// Adds what netlink tells. Where `/sys` shows another network namespace, nothing else tells it.
     fn add_told(&mut self, link: &Link, visible: &Visible) {
         /// `IF_OPER_` (linux/if.h), in the words of `operstate`.
-        const STATES: [&str; 7] = [
-            "unknown",
-            "notpresent",
-            "down",
-            "lowerlayerdown",
-            "testing",
-            "dormant",
-            "up",
-        ];
+        const STATES: &str = "unknown notpresent down lowerlayerdown testing dormant up";
         self.kind = InterfaceKind::by_netlink(link).unwrap_or(self.kind);
         if visible.is_in_sys {
             return;
         }
-        let state = link.state.and_then(|state| STATES.get(usize::from(state)));
+        let state = |state: u8| STATES.split(' ').nth(state.into());
         let queues = |count: Option<u32>| count.map_or(0, |count| count as usize);
-        self.state = state.map(|state| (*state).to_owned());
+        self.state = link.state.and_then(state).map(str::to_owned);
         self.mtu = link.mtu;
         self.rx_queues = queues(link.rx_queues);
         self.tx_queues = queues(link.tx_queues);
@@ -200,8 +182,10 @@ impl Interface {
     fn shown(root: &Root, name: &str) -> Self {
         let file = |file: &str| format!("{NET}/{name}/{file}");
         let queues = |prefix| root.names(file("queues"), prefix).len();
-        let irqs = network::irqs(root, name);
+        let irqs = irqs(root, name);
         let known = |word: &String| word != "unknown";
+        let count = |name: &str| root.number(file(&format!("statistics/{name}")));
+        let missed: u64 = count("rx_missed_errors").unwrap_or(0);
         Self {
             kind: InterfaceKind::in_sysfs(root, name),
             driver: root.link_name(file("device/driver")),
@@ -221,15 +205,10 @@ impl Interface {
             irqs,
             carrier_changes: root.number(file("carrier_changes")),
             counted: Counted {
-                rx_packets: root.number(file("statistics/rx_packets")),
-                tx_packets: root.number(file("statistics/tx_packets")),
-                rx_dropped: root.number(file("statistics/rx_dropped")),
-                rx_errors: root
-                    .number(file("statistics/rx_errors"))
-                    .map(|errors: u64| {
-                        let missed: Option<u64> = root.number(file("statistics/rx_missed_errors"));
-                        errors.saturating_add(missed.unwrap_or(0))
-                    }),
+                rx_packets: count("rx_packets"),
+                tx_packets: count("tx_packets"),
+                rx_dropped: count("rx_dropped"),
+                rx_errors: count("rx_errors").map(|errors| errors.saturating_add(missed)),
                 ..Counted::default()
             },
             name: name.to_owned(),
@@ -256,7 +235,7 @@ impl Interface {
         self.eee = driver.eee();
         self.pause = driver.pause();
         self.offloads = driver.features().ok().map(|features| {
-            let is_ours = |name: &String| OFFLOADS.contains(&name.as_str());
+            let is_ours = |name: &String| OFFLOADS.split(' ').any(|it| it == name);
             let on = features.into_iter().filter(|(_, is_on)| *is_on);
             on.map(|(name, _)| name).filter(is_ours).collect()
         });

@@ -21,28 +21,21 @@ pub(super) struct Visible {
 
 impl Visible {
     pub(super) fn read(root: &Root) -> Self {
-        let told = || {
-            links()
-                .ok()
-                .filter(|links| root.is_real() && !links.is_empty())
-        };
-        let Some(mut links) = told() else {
-            return Self {
-                names: names_in_sys(root),
-                links: Vec::new(),
-                is_in_sys: true,
-            };
-        };
-        let mut is_in_sys = is_shown(root, &links);
-        if !is_in_sys {
+        let told = || links().ok().filter(|_| root.is_real()).unwrap_or_default();
+        let mut links = told();
+        if !is_shown(root, &links) {
             // One may have come or gone meanwhile.
-            links = told().unwrap_or(links);
-            is_in_sys = is_shown(root, &links);
+            links = told();
         }
+        let names = links.iter().map(|link| link.name.clone());
         Self {
-            names: links.iter().map(|link| link.name.clone()).collect(),
+            names: if links.is_empty() {
+                names_in_sys(root)
+            } else {
+                names.collect()
+            },
+            is_in_sys: links.is_empty() || is_shown(root, &links),
             links,
-            is_in_sys,
         }
     }
 

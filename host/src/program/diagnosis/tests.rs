@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::*;
+use crate::program::tests::unseen;
 use crate::program::{SocketSeen, ThreadTimes};
 use crate::sys::loss_counters::LossCounters;
 
@@ -42,13 +43,13 @@ fn seen(drops: u64, ran: f64, waited: f64) -> Interval {
 }
 
 fn socket(drops: u64, buffer_bytes: u32) -> SocketSeen {
-    SocketSeen {
-        queued_bytes: 119_000,
-        buffer_bytes: Some(buffer_bytes),
+    let mut socket = SocketSeen {
         drops,
         owners: BTreeSet::from([7]),
-        ..SocketSeen::unseen()
-    }
+        ..unseen()
+    };
+    (socket.state.queued_bytes, socket.state.buffer_bytes) = (119_000, Some(buffer_bytes));
+    socket
 }
 
 fn lost(counters: &[(&str, u64)]) -> LossCounters {

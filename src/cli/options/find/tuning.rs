@@ -80,7 +80,7 @@ pub fn wanted(args: &SearchArgs<TuningArgs>, peer: Option<&Peer>) -> Wanted {
 fn names(typed: &[Name], has_radio: bool) -> Vec<Name> {
     if typed.is_empty() {
         let of_radio = has_radio.then_some(Name::PowerSave);
-        return Name::USUAL.into_iter().chain(of_radio).collect();
+        return Name::usual().chain(of_radio).collect();
     }
     let mut names = typed.to_vec();
     names.sort_unstable();
