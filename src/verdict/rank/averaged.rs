@@ -3,89 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
+use super::GroupRanking;
 use super::estimate::{RISK, Reading};
-use super::measure::{Measure, Unit};
-use super::{Asked, GroupRanking, RankedEngine, RowGroup, Standing};
-use crate::data::{BlockKey, Ip};
-use crate::results::row::Load;
-
-/// Conditions that are never averaged over: the payload, one thread or more, and every value that is not the default.
-/// An engine may be ten times faster at one payload and no faster at another, and the mean of both is true of
-/// neither. For round trips, these are also the load, the CPUs and the number of threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Conditions {
-    /// The first field, so that the order is by load.
-    asked: Option<Asked>,
-    block: BlockKey,
-}
-
-impl Conditions {
-    pub(super) fn of(group: &RowGroup) -> Self {
-        let block = group.block;
-        let threads = match group.asked {
-            Some(_) => Ok(block.threads),
-            None if block.threads.is_alone() => 1.try_into(),
-            None => 2.try_into(),
-        };
-        Self {
-            asked: group.asked,
-            block: BlockKey {
-                threads: threads.unwrap_or(block.threads),
-                ip: Ip::V4,
-                ..block
-            },
-        }
-    }
-
-    /// Returns a label for each of the conditions, without the parts that all have in common: `26 B`, `1460 B with 1
-    /// thread`.
-    pub fn labels(all: &[Self]) -> BTreeMap<Self, String> {
-        let label = |conditions: &Self| {
-            let parts = conditions.parts();
-            let is_common = |part: &String| all.iter().all(|one| one.parts().contains(part));
-            let mut told: Vec<&String> = parts.iter().filter(|part| !is_common(part)).collect();
-            // The load always is, and so is the payload if there is nothing else.
-            let is_needed = told.is_empty() || conditions.asked.is_some();
-            if is_needed && told.first() != Some(&&parts[0]) {
-                told.insert(0, &parts[0]);
-            }
-            let (first, rest) = told.split_at(1);
-            let rest: Vec<&str> = rest.iter().map(|part| part.as_str()).collect();
-            let with = if rest.is_empty() { "" } else { " with " };
-            format!("{}{with}{}", first[0], rest.join(" and "))
-        };
-        all.iter().map(|one| (*one, label(one))).collect()
-    }
-
-    /// Returns the load if there is one, the payload, the threads, and each value that is not the default, in words.
-    fn parts(&self) -> Vec<String> {
-        let block = &self.block;
-        let load = self.asked.map(|asked| match block.rate {
-            Some(rate) => format!("{:.0}/s", rate.per_second(block.payload)),
-            None => asked.load.to_string(),
-        });
-        let threads = match self.asked {
-            _ if block.threads.is_alone() => "1 thread".to_owned(),
-            Some(_) => format!("{} threads", block.threads),
-            None => "more threads".to_owned(),
-        };
-        let usual = [format!("{} B", block.payload), threads];
-        let usual = load.into_iter().chain(usual);
-        let cpus = self.asked.map(|asked| asked.cpus.to_string());
-        // The load has the rate.
-        let block = BlockKey {
-            rate: block.rate.filter(|_| self.asked.is_none()),
-            ..*block
-        };
-        let unusual: Vec<String> = block.unusual().map(|value| value.to_string()).collect();
-        usual.chain(cpus).chain(unusual).collect()
-    }
-
-    /// Returns whether clients waited for each response.
-    pub(super) fn are_alone(&self) -> bool {
-        self.asked.is_some_and(|asked| asked.load == Load::Alone)
-    }
-}
+use super::group::{Conditions, RowGroup};
+use super::standing::{Measure, RankedEngine, Standing, Unit};
+use crate::data::BlockKey;
 
 /// The engines, averaged over all groups with the same conditions.
 ///
@@ -93,17 +15,17 @@ impl Conditions {
 /// most half of all groups remain, the engine with the fewest groups is left out, repeatedly, until more than
 /// half remain.
 #[derive(Clone, Debug)]
-pub struct Averaged {
+pub(super) struct Averaged {
     /// The conditions that these groups have in common.
-    pub conditions: Conditions,
+    pub(super) conditions: Conditions,
     /// The engines that were measured in all of these groups.
-    pub standing: Standing,
+    pub(super) standing: Standing,
     /// Number of groups that are averaged.
-    pub groups: usize,
+    pub(super) groups: usize,
     /// Number of groups with these conditions.
-    pub of: usize,
+    pub(super) of: usize,
     /// The engines left out.
-    pub left_out: Vec<String>,
+    pub(super) left_out: Vec<String>,
 }
 
 /// Each group with its engines and their places.

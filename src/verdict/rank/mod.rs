@@ -13,19 +13,14 @@
 
 mod answer;
 mod averaged;
-mod bursts;
 mod choices;
 mod circumstances;
 mod commands;
-mod eligible;
 mod estimate;
 mod gains;
+mod group;
 mod limit;
-mod measure;
-mod other_options;
-mod remarks;
-mod row_group;
-mod shared_cpus;
+mod rows;
 mod standing;
 pub mod table;
 mod technique;
@@ -33,15 +28,12 @@ mod technique;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::answer::Answer;
-pub use self::averaged::{Averaged, Conditions};
-use self::eligible::{EligibleRows, Overloaded};
-pub use self::estimate::Reading;
+use self::averaged::Averaged;
 pub use self::gains::Gain;
-pub use self::measure::{By, Measure, Unit};
-pub use self::row_group::{Asked, RowGroup};
-pub use self::shared_cpus::SharedCpus;
-pub use self::standing::{RankedEngine, Standing};
-use self::technique::Pair;
+use self::group::{Asked, Conditions, RowGroup};
+use self::rows::{EligibleRows, Overloaded};
+pub use self::standing::By;
+use self::standing::{Measure, Standing};
 pub(crate) use self::technique::Technique;
 use crate::data::{Case, LoopbackTrains};
 use crate::results::files::Results;
@@ -77,7 +69,7 @@ pub struct BoardRanking {
     /// The ranking within each group, in the order of the groups.
     pub groups: Vec<GroupRanking>,
     /// The averages over groups with the same [`Conditions`], speed first. Empty if nothing could be averaged.
-    pub averaged: Vec<Averaged>,
+    averaged: Vec<Averaged>,
     /// The quality of the rows.
     pub quality: Quality,
     /// Remarks on rows that were left out and on rows that may mislead.
@@ -110,7 +102,7 @@ impl BoardRanking {
             averaged: Averaged::all(&groups),
             groups,
             quality: Quality::of(all.clone()),
-            remarks: remarks::of(&eligible),
+            remarks: eligible.remarks(),
             rows: ranked,
             cases: cases.collect(),
             is_latency: rows.iter().any(|(_, load)| load.is_some()),
@@ -122,6 +114,11 @@ impl BoardRanking {
     /// Returns the rows that are ranked.
     fn rows(&self) -> impl Iterator<Item = &Row> + Clone {
         self.rows.values().flatten()
+    }
+
+    /// Returns the load and the CPUs of each group.
+    fn asked(&self) -> impl Iterator<Item = Asked> {
+        self.groups.iter().filter_map(|one| one.group.asked)
     }
 
     /// Returns the rows of an engine under some conditions.
@@ -172,12 +169,6 @@ impl BoardRanking {
         &self.cases[label]
     }
 
-    /// Returns the senders and receivers of these labels.
-    fn pairs(&self, labels: &BTreeSet<&str>) -> BTreeSet<Pair> {
-        let cases = labels.iter().map(|label| self.case(label));
-        cases.map(|case| (case.sender, case.receiver)).collect()
-    }
-
     /// Returns the advice: the engines to use, the certainty, and the gain of each technique. Every place that gives
     /// advice shows this answer.
     pub fn answer(&self, by: By) -> Answer {
@@ -192,13 +183,13 @@ impl BoardRanking {
     }
 
     /// Returns the averages by one measure.
-    pub fn averaged_by(&self, measure: Measure) -> impl Iterator<Item = &Averaged> {
+    fn averaged_by(&self, measure: Measure) -> impl Iterator<Item = &Averaged> {
         let all = self.averaged.iter();
         all.filter(move |averaged| averaged.standing.measure == measure)
     }
 
     /// Returns the label of each of the conditions.
-    pub fn labels(&self) -> BTreeMap<Conditions, String> {
+    fn labels(&self) -> BTreeMap<Conditions, String> {
         let averaged = self.averaged.iter().map(|one| one.conditions);
         let overloaded = self.overloaded.iter().map(|one| one.conditions);
         let all: Vec<Conditions> = averaged.chain(overloaded).collect();

@@ -1,12 +1,12 @@
 //! The choice under some conditions.
 
 use super::{Choices, Labels, NEEDED_PCT, names};
-use crate::results::row::Network;
 use crate::verdict::quality::LOSSY_PCT;
 use crate::verdict::rank::estimate::{RISK, Reading};
+use crate::verdict::rank::group::Conditions;
 use crate::verdict::rank::limit::{self, FullPath, Reached};
-use crate::verdict::rank::measure::Measure;
-use crate::verdict::rank::{Conditions, Overloaded, RankedEngine, Standing};
+use crate::verdict::rank::rows::Overloaded;
+use crate::verdict::rank::standing::{Measure, RankedEngine, Standing};
 
 /// The choice under some conditions.
 pub(super) struct Choice<'a> {
@@ -165,12 +165,8 @@ impl<'a> Choices<'a> {
         };
         if others.is_empty() {
             behind.retain(|other| better(other) == Some(lossy));
-            let overran = match self.board.machine.network {
-                Network::Loopback => "its own receivers",
-                Network::Veth | Network::Wire => "the path or its receivers",
-            };
             choice.outcome = Outcome::Nobody(format!(
-                "{} received more than {} for less CPU time, but overran {overran} ({:.1} % lost)",
+                "{} received more than {} for less CPU time, but overran its receivers or the path ({:.1} % lost)",
                 lossy.label,
                 names(&behind, "and"),
                 lossy.most_lost_pct()
@@ -186,11 +182,7 @@ impl<'a> Choices<'a> {
     fn better_but_lossy(&self, conditions: Conditions, engine: &str) -> Option<&'a RankedEngine> {
         let speeds = self.board.standing(Measure::Speed, conditions)?;
         let cpu_times = self.board.standing(Measure::Cpu, conditions)?;
-        let value = |standing: &Standing, label: &str| {
-            let mut places = standing.places.iter();
-            let place = places.find(|place| place.label == label);
-            place.map(|place| place.reading.value())
-        };
+        let value = |standing: &Standing, label: &str| Some(standing.of(label)?.reading.value());
         let (speed, cpu_time) = (value(speeds, engine)?, value(cpu_times, engine)?);
         speeds.places.iter().find(|place| {
             !place.is_clean()
