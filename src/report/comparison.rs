@@ -7,7 +7,7 @@ use super::{files, summary};
 use crate::results::export::circumstances::once_each;
 use crate::results::files::Results;
 use crate::verdict::compare::table::RELATIVE;
-use crate::verdict::compare::{Comparison, compare, footnotes};
+use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge::table::{counts, legend, visible};
 use crate::verdict::judge::{By, Judgement, Question, Verdict};
 use crate::verdict::quality::Quality;
@@ -104,5 +104,5 @@ fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
 
 /// Returns the distinct remarks.
 fn remarks(comparisons: &[Comparison]) -> Vec<String> {
-    once_each(comparisons.iter().flat_map(footnotes::lines))
+    once_each(comparisons.iter().flat_map(Comparison::footnotes))
 }

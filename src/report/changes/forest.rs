@@ -5,7 +5,7 @@ use maud::Markup;
 use super::{Row, look, what};
 use crate::report::chart::{Drawn, Scale, Track, Tracks};
 use crate::stats;
-use crate::verdict::judge::percent::{estimate, interval};
+use crate::verdict::judge::table::{estimate, interval};
 use crate::verdict::judge::{By, Question};
 
 /// Draws the changes in their order.

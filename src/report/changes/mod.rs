@@ -12,8 +12,8 @@ use super::number::grouped;
 use super::table::table;
 use crate::term::table::Columns;
 use crate::text::digits::counted;
-use crate::verdict::judge::percent::{estimate, interval};
 use crate::verdict::judge::table::{Detail, largest_first, told, value};
+use crate::verdict::judge::table::{estimate, interval};
 use crate::verdict::judge::{Answer, By, Case, Judgement, Part, Verdict};
 
 /// Returns the heading of this kind of changes.

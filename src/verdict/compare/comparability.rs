@@ -8,36 +8,35 @@ use crate::verdict::judge::Obstacle;
 
 /// Returns why two rows of one case must not be compared, or `None`.
 pub(super) fn obstacle(base: &Row, new: &Row) -> Option<Obstacle> {
-    other_system(base, new)
-        .or_else(|| other_buffers(base, new))
-        .or_else(|| throttled(base, new))
+    let throttled = || {
+        let row = [base, new].into_iter().find(|row| row.was_throttled())?;
+        let how = row.throttled.to_string();
+        Some(Obstacle::Throttled { how })
+    };
+    let other = other_system(base, new).or_else(|| other(BUFFERS, base, new));
+    other.or_else(throttled)
 }
 
 /// Returns why two rows are of different machines or builds, or `None`.
 pub(super) fn other_system(base: &Row, new: &Row) -> Option<Obstacle> {
-    other_machine(base, new)
-        .or_else(|| other_virtualization(base, new))
-        .or_else(|| other_build(base, new))
+    other(SYSTEM, base, new)
 }
 
-fn other_machine(base: &Row, new: &Row) -> Option<Obstacle> {
-    MACHINE.iter().find_map(|(name, fact)| {
-        let (base, new) = (fact(base), fact(new));
-        differ(&base, &new).then(|| other(name, &base, &new))
+fn other(facts: &[(&str, Fact)], base: &Row, new: &Row) -> Option<Obstacle> {
+    facts.iter().find_map(|(what, fact)| {
+        let (before, after) = (fact(base), fact(new));
+        differ(&before, &after).then(|| Obstacle::Other {
+            what: (*what).to_owned(),
+            before,
+            after,
+        })
     })
 }
 
-fn other(what: &str, before: &str, after: &str) -> Obstacle {
-    Obstacle::Other {
-        what: what.to_owned(),
-        before: before.to_owned(),
-        after: after.to_owned(),
-    }
-}
-
+/// A fact about a row as a text. Empty: it is unknown.
 type Fact = fn(&Row) -> String;
 
-const MACHINE: &[(&str, Fact)] = &[
+const SYSTEM: &[(&str, Fact)] = &[
     ("board", |row| row.board.clone()),
     ("model", |row| row.model.clone()),
     ("CPU model", |row| row.cpu_model.clone()),
@@ -50,45 +49,32 @@ const MACHINE: &[(&str, Fact)] = &[
     ("architecture of the other host", |row| {
         row.remote_machine.clone()
     }),
-];
-
-/// Returns whether two known texts differ. An empty text is unknown.
-fn differ(base: &str, new: &str) -> bool {
-    base != new && !base.is_empty() && !new.is_empty()
-}
-
-/// Returns the remark on different virtualization. An empty text means that none was found, so an emulated board
-/// differs from a real one.
-fn other_virtualization(base: &Row, new: &Row) -> Option<Obstacle> {
-    let shown = |row: &Row| match row.virtualization.as_str() {
+    // An emulated board differs from a real one.
+    ("virtualization", |row| match row.virtualization.as_str() {
         "" => "none".to_owned(),
         by => by.to_owned(),
-    };
-    let (base, new) = (shown(base), shown(new));
-    (base != new).then(|| other("virtualization", &base, &new))
+    }),
+    ("build", |row| {
+        let kind = match (row.version.as_str(), row.is_debug()) {
+            ("", _) => "",
+            (_, true) => "debug",
+            (_, false) => "release",
+        };
+        kind.to_owned()
+    }),
+];
+
+const BUFFERS: &[(&str, Fact)] = &[
+    ("SO_RCVBUF", |row| bytes(row.rcvbuf_bytes)),
+    ("SO_SNDBUF", |row| bytes(row.sndbuf_bytes)),
+];
+
+fn bytes(bytes: Option<u64>) -> String {
+    bytes.map_or_else(String::new, |bytes| format!("{bytes} B"))
 }
 
-fn other_build(base: &Row, new: &Row) -> Option<Obstacle> {
-    let kind = |row: &Row| if row.is_debug() { "debug" } else { "release" };
-    let differs = differ(&base.version, &new.version) && base.is_debug() != new.is_debug();
-    differs.then(|| other("build", kind(base), kind(new)))
-}
-
-fn other_buffers(base: &Row, new: &Row) -> Option<Obstacle> {
-    let granted = [
-        ("SO_RCVBUF", base.rcvbuf_bytes, new.rcvbuf_bytes),
-        ("SO_SNDBUF", base.sndbuf_bytes, new.sndbuf_bytes),
-    ];
-    granted.into_iter().find_map(|(name, base, new)| {
-        let (base, new) = (base?, new?);
-        (base != new).then(|| other(name, &format!("{base} B"), &format!("{new} B")))
-    })
-}
-
-fn throttled(base: &Row, new: &Row) -> Option<Obstacle> {
-    let throttled = [base, new].into_iter().find(|row| row.was_throttled())?;
-    let how = throttled.throttled.to_string();
-    Some(Obstacle::Throttled { how })
+fn differ(base: &str, new: &str) -> bool {
+    base != new && !base.is_empty() && !new.is_empty()
 }
 
 /// Returns a remark for each difference between compared rows that may explain a change.

@@ -5,19 +5,18 @@
 //! | match the rows of all files, and reject rows that must not be compared | `matching`, `comparability` |
 //! | estimate changes and their errors from few sweeps | `sweeps` |
 //! | give the verdicts | the judge, beside this module |
-//! | say what the numbers do not show | `footnotes` |
+//! | draw them, and say what the numbers do not show | `table` |
 //!
 //! `docs/METHODOLOGY.md` gives the reasons, `docs/VALIDATION.md` the error rates.
 
 mod comparability;
-pub(crate) mod footnotes;
 mod matching;
 mod sweeps;
 pub mod table;
 
 use std::collections::BTreeSet;
 
-use self::matching::{LeftOut, Matched, Matching};
+use self::matching::{Matched, Matching};
 use self::sweeps::{Measured, Sweeps};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
@@ -44,8 +43,8 @@ pub struct Comparison {
     pub is_disturbed: bool,
     /// True if an engine that was measured before is judged in no case.
     is_one_missing: bool,
-    /// A case of each side, as alike as any two are.
-    unmatched: Option<[String; 2]>,
+    /// The first case of each side.
+    first: [Option<String>; 2],
 }
 
 /// Change of the whole machine, as a fraction, from which on a comparison answers nothing, as it cannot tell the kernel
@@ -71,9 +70,6 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
     }
     let left_out = matching.left_out.iter();
     let left_out = left_out.map(|(why, count)| format!("{} {why}", counted(*count, "case")));
-    let first = matching.left_out.first();
-    let is_unmatched =
-        matching.cases.is_empty() && first.is_some_and(|(why, _)| matches!(why, LeftOut::Only(_)));
     let mut remarks: Vec<String> = left_out.collect();
     remarks.extend(comparability::remarks(&compared));
     let mut rows = compared.iter().flatten();
@@ -105,10 +101,11 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
             4 * disturbed.count() > matching.cases.len()
         },
         is_one_missing,
-        unmatched: is_unmatched
-            .then(|| most_alike(sides))
-            .flatten()
-            .map(|rows| rows.map(|row| row.case.key())),
+        first: sides.map(|files| {
+            let mut rows = files.iter().flat_map(|file| &file.rows);
+            let row = rows.find(|row| row.status == Status::Ok);
+            row.map(|row| row.case.key())
+        }),
     }
 }
 
@@ -149,8 +146,8 @@ impl Comparison {
             .map(Obstacle::to_string);
         let first = reasons.chain(self.remarks.iter().cloned()).next();
         let first = first.unwrap_or_else(|| "there are no rows".to_owned());
-        Some(match &self.unmatched {
-            Some([before, after]) if before != after => {
+        Some(match &self.first {
+            [Some(before), Some(after)] if self.judgement.cases.is_empty() && before != after => {
                 format!(
                     "{first}: BEFORE has {before}, AFTER {after} (udpbench ab measures two settings in turn)"
                 )
@@ -158,27 +155,6 @@ impl Comparison {
             _ => first,
         })
     }
-}
-
-/// Returns a row of each side; no two others agree in more of what tells cases apart at the first glance.
-fn most_alike(sides: [&[Results]; 2]) -> Option<[&Row; 2]> {
-    let [before, after] = sides.map(|files| {
-        let rows = files.iter().flat_map(|file| &file.rows);
-        rows.filter(|row| row.status == Status::Ok)
-    });
-    let alike = |one: &Row, other: &Row| {
-        let equal = [
-            one.engine == other.engine,
-            one.payload_bytes == other.payload_bytes,
-            one.threads == other.threads,
-            one.connection == other.connection,
-            one.ip == other.ip,
-        ];
-        equal.into_iter().filter(|is_equal| *is_equal).count()
-    };
-    let pairs = before.flat_map(|one| after.clone().map(move |other| [one, other]));
-    // Of several the first.
-    pairs.min_by_key(|[one, other]| std::cmp::Reverse(alike(one, other)))
 }
 
 /// Returns the engines that were measured before and can be judged in no case, in a remark.

@@ -1,8 +1,12 @@
 //! Results for people, in the width of the terminal.
 
-use super::{Comparison, footnotes};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Comparison;
 use crate::term::fold;
-use crate::verdict::judge::table::{Detail, counts, legend, tables, visible};
+use crate::text::digits::counted;
+use crate::verdict::judge::table::{Detail, counts, legend, percent, tables, visible};
+use crate::verdict::judge::{Obstacle, Verdict};
 
 /// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
 /// them where they do not belong.
@@ -11,7 +15,7 @@ pub fn draw(comparison: &Comparison, detail: Detail, width: u16) -> String {
     let mut text = folded(summary(comparison));
     text += &tables(&comparison.judgement, ["before", "after"], detail, width);
     text.push('\n');
-    let footnotes = footnotes::lines(comparison).into_iter();
+    let footnotes = comparison.footnotes().into_iter();
     text.extend(footnotes.map(|line| folded(line + "\n")));
     if comparison.judgement.engines.is_empty() {
         return text;
@@ -33,4 +37,44 @@ fn summary(comparison: &Comparison) -> String {
     let [before, after] = comparison.names.each_ref().map(|names| names.join(", "));
     let visible = visible(&comparison.judgement).map_or_else(String::new, |visible| visible + "\n");
     format!("{inconclusive}{after} against {before}: {counts}.\n{visible}")
+}
+
+impl Comparison {
+    /// Returns remarks for facts that the numbers of the tables do not show, each once.
+    pub(crate) fn footnotes(&self) -> Vec<String> {
+        let judgement = &self.judgement;
+        let engines = judgement.engines.iter().map(|engine| &engine.whole.verdict);
+        let cases = judgement.cases.iter().map(|case| &case.answer.verdict);
+        let kinds = [
+            ("engine", engines.collect::<Vec<_>>()),
+            ("case", cases.collect()),
+        ];
+        let mut lines: Vec<String> = Vec::new();
+        let mut said: BTreeSet<String> = BTreeSet::new();
+        for (noun, verdicts) in kinds {
+            let mut reasons: BTreeMap<(&str, String), usize> = BTreeMap::new();
+            for verdict in verdicts {
+                let what = match verdict {
+                    Verdict::Broken(_) => "broken",
+                    Verdict::Undecided(_) => "unclear",
+                    _ => "not judged",
+                };
+                let reason = verdict.reason().map(Obstacle::to_string);
+                if let Some(reason) = reason.filter(|reason| !said.contains(reason)) {
+                    *reasons.entry((what, reason)).or_default() += 1;
+                }
+            }
+            said.extend(reasons.keys().map(|(_, reason)| reason.clone()));
+            let reasons = reasons.into_iter();
+            lines.extend(reasons.map(|((what, reason), count)| {
+                format!("{} {what}: {reason}", counted(count, noun))
+            }));
+        }
+        lines.extend(self.remarks.iter().cloned());
+        lines.extend(self.machine.map(|change| {
+            let change = percent(change);
+            format!("The machine: {change} %, the median of what was not seen to change. Changes are without it.")
+        }));
+        lines
+    }
 }

@@ -167,9 +167,10 @@ fn a_change_of_a_part_is_found_and_the_part_is_named() {
     let found = of(&before, &after);
     assert_eq!(other_than_same(&found), [("nix", &Verdict::Worse)]);
     let nix = engine(&found, "nix");
-    let parts = &nix.parts[nix.telling.expect("they differ")];
-    let slower = parts
-        .iter()
+    let slower = nix
+        .telling()
+        .into_iter()
+        .flatten()
         .filter(|(_, answer)| answer.verdict == Verdict::Worse);
     let slower: Vec<String> = slower.map(|(part, _)| part.to_string()).collect();
     assert_eq!(slower, ["at 5 B"]);

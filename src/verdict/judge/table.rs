@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use super::percent::{estimate, interval};
 use super::{Answer, By, Case, Change, Judgement, Obstacle, Part, Verdict};
 use crate::term::table::{Columns, Table};
 use crate::text::digits::counted;
@@ -82,20 +81,17 @@ pub(crate) fn tables(
     below(&engines, width) + &below(&cases, width)
 }
 
-/// Returns each engine followed by its parts: the parts of the cut that tells most, or all parts.
+/// Returns each engine followed by its parts: those of the cut that tells where a change is, or all parts.
 pub(crate) fn told(
     judgement: &Judgement,
     detail: Detail,
 ) -> impl Iterator<Item = (&str, Option<Part>, &Answer)> {
     judgement.engines.iter().flat_map(move |engine| {
-        let telling = engine
-            .telling
-            .and_then(|number| engine.parts.get(number..=number));
-        let cuts = match detail {
-            Detail::Changes => telling.unwrap_or_default(),
-            Detail::All => &engine.parts,
+        let cuts: Vec<_> = match detail {
+            Detail::Changes => engine.telling().into_iter().collect(),
+            Detail::All => engine.parts.iter().collect(),
         };
-        let parts = cuts.iter().flatten();
+        let parts = cuts.into_iter().flatten();
         let parts = parts.map(|(part, answer)| (&*engine.label, Some(*part), answer));
         std::iter::once((&*engine.label, None, &engine.whole)).chain(parts)
     })
@@ -185,4 +181,25 @@ pub(crate) fn visible(judgement: &Judgement) -> Option<String> {
         }
         _ => "Even a large change of an engine may not have been seen.".to_owned(),
     })
+}
+
+/// Returns the estimate, or nothing if there is no change to tell.
+pub(crate) fn estimate(change: Option<Change>) -> String {
+    change.map_or_else(String::new, |change| percent(change.estimate))
+}
+
+/// Returns the interval as `low..high`, or nothing if there is no change to tell.
+pub(crate) fn interval(change: Option<Change>) -> String {
+    let text = |change: Change| format!("{}..{}", percent(change.low), percent(change.high));
+    change.map_or_else(String::new, text)
+}
+
+/// Formats a fraction in percent, always with a sign, without `%`: one decimal below 100 %, none from there on, `>999` above 999 %.
+pub(crate) fn percent(fraction: f64) -> String {
+    // Adding 0 removes the sign of a zero.
+    match (1000.0 * fraction).round() / 10.0 + 0.0 {
+        percent if percent > 999.0 => ">999".to_owned(),
+        percent if percent.abs() >= 99.95 => format!("{percent:+.0}"),
+        percent => format!("{percent:+.1}"),
+    }
 }

@@ -14,7 +14,7 @@ mod doubts;
 use std::cmp::Reverse;
 use std::fmt;
 
-use self::doubts::{DOUBTS, Doubt, GRAVE, OF_SETUP, STOP};
+use self::doubts::{DOUBTS, Doubt, GRAVE, OF_SETUP};
 use crate::data::{Buffer, Workload};
 use crate::results::row::{Row, Status};
 use crate::stats;
@@ -86,6 +86,8 @@ pub struct Quality {
 /// sender seems cheaper, and an application would have to send again.
 pub const LOSSY_PCT: f64 = 1.0;
 
+const BETWEEN: &str = "from run to run, half of the cases differ by";
+
 const GOOD_PCT: f64 = 3.0;
 const FAIR_PCT: f64 = 10.0;
 
@@ -101,23 +103,16 @@ impl Quality {
         let are_most = 2 * earlier.len() >= cases.len();
         let earlier_pct = stats::median(earlier).filter(|_| are_most);
         let grade = grade(&cases, half_width_pct, earlier_pct);
-        let (runs, half) = match cases.len() {
-            1 => ("from run to run, its rate differs by", "the interval"),
-            _ => (
-                "from run to run, half of the cases differ by",
-                "half of the intervals",
-            ),
-        };
         let between = earlier_pct.map(|pct| match pct {
-            pct if pct < 100.0 => format!("{runs} up to {pct:.1} %"),
-            _ => format!("{runs} 100 % or more"),
+            pct if pct < 100.0 => format!("{BETWEEN} up to {pct:.1} %"),
+            _ => format!("{BETWEEN} 100 % or more"),
         });
         Self {
             grade,
-            loss: loss(&cases, is_at_full_speed, "at full speed"),
+            loss: loss(&cases),
             fixes: fixes(&cases, grade, half_width_pct),
             reasons: if let (Grade::Good, Some(pct)) = (grade, half_width_pct) {
-                let within = format!("{half} within +-{pct:.1} % in this run");
+                let within = format!("half of the intervals within +-{pct:.1} % in this run");
                 std::iter::once(within).chain(between).collect()
             } else {
                 let between = between.filter(|_| !is_reproducible(earlier_pct));
@@ -205,17 +200,17 @@ fn is_at_full_speed(row: &Row) -> bool {
     row.workload != Workload::Rr && row.target_pps.is_none()
 }
 
-/// Describes the loss of the cases of this kind. `None`: each lost less than [`LOSSY_PCT`].
-fn loss(cases: &[&Row], is_of_kind: fn(&Row) -> bool, kind: &str) -> Option<String> {
-    let lossy = cases.iter().filter(|row| is_lossy(row) && is_of_kind(row));
+/// Describes the loss of the cases at full speed. `None`: each lost less than [`LOSSY_PCT`].
+fn loss(cases: &[&Row]) -> Option<String> {
+    let lossy = cases
+        .iter()
+        .filter(|row| is_lossy(row) && is_at_full_speed(row));
     let lossy: Vec<f64> = lossy.filter_map(|row| row.loss_pct).collect();
     let most = lossy.iter().copied().max_by(f64::total_cmp)?;
-    Some(match (lossy.len(), cases.len()) {
-        (_, 1) => format!("{most:.1} % lost {kind}"),
-        (count, all) => format!(
-            "up to {most:.1} % lost {kind} ({LOSSY_PCT} % or more in {count} of {all} cases)"
-        ),
-    })
+    let (count, all) = (lossy.len(), cases.len());
+    Some(format!(
+        "up to {most:.1} % lost at full speed ({LOSSY_PCT} % or more in {count} of {all} cases)"
+    ))
 }
 
 /// Returns the fixes for a poor run, or for one in which most cases lost.
@@ -265,60 +260,43 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     fixes.into_iter().flatten().collect()
 }
 
-/// Returns the reasons for a grade below good: the most frequent doubt, the loss of cases that were not at full speed,
-/// the width of the intervals, then the other doubts, the most frequent first. Doubts with equal counts keep the order
-/// of [`DOUBTS`].
+/// Returns the reasons for a grade below good, that of most cases first. Reasons with equal counts keep the order: doubts as
+/// in [`DOUBTS`], loss of cases that were not at full speed, the width of the intervals.
 fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     if cases.is_empty() {
         return vec!["no case was measured".to_owned()];
     }
     let count = |is_of: &dyn Fn(&Row) -> bool| cases.iter().filter(|row| is_of(row)).count();
-    let is_wide = |row: &Row| half_width_pct_of(row).is_some_and(|pct| pct > GOOD_PCT);
-    let has_none = |row: &Row| row.status == Status::Ok && half_width_pct_of(row).is_none();
-    let with_count = |(count, what): (usize, String)| match (count, cases.len()) {
-        (0, _) => None,
-        (_, 1) => Some(what),
-        (count, all) => Some(format!("{what} ({count} of {all} cases)")),
-    };
-    // What disturbed few cases says less than the width of all intervals.
-    let leads = |doubt: &Doubt, count: usize| doubt.fix != STOP || 4 * count > cases.len();
-    let doubts = DOUBTS.iter().map(|doubt| {
-        let count = count(&|row| doubt.is_of(row));
-        (leads(doubt, count), (count, doubt.in_words(cases)))
-    });
-    let mut doubts: Vec<_> = doubts.collect();
-    doubts.push((true, (count(&has_none), "no interval".to_owned())));
+    let doubts = DOUBTS.iter();
+    let doubts = doubts.map(|doubt| (count(&|row| doubt.is_of(row)), doubt.what.to_owned()));
+    let mut reasons: Vec<(usize, String)> = doubts.collect();
     // The setup holds for all cases alike: it says less than what disturbed some.
-    let setup = doubts.remove(OF_SETUP - 1);
-    doubts.sort_by_key(|(_, (count, _))| Reverse(*count));
-    doubts.push(setup);
-    let doubts = doubts.into_iter();
-    let doubts = doubts.filter_map(|(leads, said)| Some((leads, with_count(said)?)));
-    let mut doubts = doubts.peekable();
-    let leading = doubts.next_if(|(leads, _)| *leads);
-    let is_too_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
-    let (half, intervals) = match cases.len() {
-        1 => ("interval", "interval"),
-        _ => ("half of the intervals", "intervals"),
+    let setup = reasons.remove(OF_SETUP - 1);
+    let has_none = |row: &Row| row.status == Status::Ok && half_width_pct_of(row).is_none();
+    reasons.push((count(&has_none), "no interval".to_owned()));
+    let is_slow_and_lossy = |row: &Row| is_lossy(row) && !is_at_full_speed(row);
+    let lost = format!("{LOSSY_PCT} % or more lost though not at full speed");
+    reasons.push((count(&is_slow_and_lossy), lost));
+    let limit = match half_width_pct {
+        Some(pct) if pct > FAIR_PCT => FAIR_PCT,
+        _ => GOOD_PCT,
     };
-    let too_wide = is_too_wide.then(|| format!("{half} wider than +-{FAIR_PCT} %"));
-    let wide = (!is_too_wide).then(|| {
-        let what = format!("{intervals} wider than +-{GOOD_PCT} %");
-        with_count((count(&is_wide), what))
+    let is_wide = |row: &Row| half_width_pct_of(row).is_some_and(|pct| pct > limit);
+    let wide = format!("intervals wider than +-{limit} %");
+    reasons.push((count(&is_wide), wide));
+    reasons.sort_by_key(|(count, _)| Reverse(*count));
+    reasons.push(setup);
+    let some = reasons.into_iter().filter(|(count, _)| *count > 0);
+    let said = some.map(|(count, what)| match cases.len() {
+        1 => what,
+        all => format!("{what} ({count} of {all} cases)"),
     });
-    let not_at_full_speed = |row: &Row| !is_at_full_speed(row);
-    let first = [
-        leading.map(|(_, said)| said),
-        too_wide,
-        loss(cases, not_at_full_speed, "though not at full speed"),
-        wide.flatten(),
-    ];
-    let others = doubts.map(|(_, said)| said);
-    first.into_iter().flatten().chain(others).collect()
+    said.collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::doubts::STOP;
     use super::*;
     use crate::host::check::{Problem, Unfit};
     use crate::plan::PlanWarning;
@@ -380,31 +358,6 @@ mod tests {
     }
 
     #[test]
-    fn of_one_case_the_reasons_are_of_that_one() {
-        let after = |half_width_pct, earlier_runs_pct| Row {
-            earlier_runs: Some(6),
-            earlier_runs_pct: Some(earlier_runs_pct),
-            ..row(half_width_pct, &[])
-        };
-        for (case, expected) in [
-            (
-                after(1.0, 9.0),
-                "good: the interval within +-1.0 % in this run; from run to run, its rate differs by up to 9.0 %",
-            ),
-            (
-                after(5.0, 25.0),
-                "fair: interval wider than +-3 %; from run to run, its rate differs by up to 25.0 %",
-            ),
-            (
-                after(20.0, 100.0),
-                "poor: interval wider than +-10 %; from run to run, its rate differs by 100 % or more",
-            ),
-        ] {
-            assert_eq!(shown(&[case]), expected);
-        }
-    }
-
-    #[test]
     fn half_of_the_intervals_decide() {
         let fair = Quality::of(&[row(3.1, &[]), row(1.0, &[]), row(9.0, &[])]);
         let shown = "fair: intervals wider than +-3 % (2 of 3 cases)";
@@ -421,9 +374,7 @@ mod tests {
             Quality::of(&rows)
         };
         let (few, many) = (with(3), with(4));
-        assert!(few.reasons[0].starts_with("half of the intervals"), "{few}");
         assert_eq!(few.fixes, [Fix::Until]);
-        assert!(many.reasons[0].starts_with("CPU time lost"), "{many}");
         assert_eq!(many.fixes, [STOP]);
     }
 
@@ -467,7 +418,7 @@ mod tests {
         };
         for like in [paced, requests] {
             assert_eq!(with_lossy(0, &like).grade, Grade::Good);
-            let reason = "up to 50.0 % lost though not at full speed (1 % or more in 1 of 4 cases)";
+            let reason = "1 % or more lost though not at full speed (1 of 4 cases)";
             let shown = with_lossy(1, &like).to_string();
             assert_eq!(shown, format!("fair: {reason}"));
             assert_eq!(with_lossy(2, &like).grade, Grade::Fair);
@@ -490,15 +441,6 @@ mod tests {
         let unsteady = with_lossy(4, &row(1.0, &[UNSTEADY]));
         assert!(unsteady.to_string().starts_with("poor: up to 50.0 % lost"));
         assert_eq!(unsteady.reasons, ["traffic not settled (4 of 4 cases)"]);
-        let alone = Row {
-            loss_pct: Some(99.8),
-            ..row(1.0, &[])
-        };
-        let good = "the interval within +-1.0 % in this run";
-        assert_eq!(
-            shown(&[alone]),
-            format!("good: 99.8 % lost at full speed; {good}")
-        );
     }
 
     #[test]
@@ -548,11 +490,11 @@ mod tests {
         let unsteady = row(1.0, &[warning, UNSTEADY]);
         let quality = Quality::of(&[shared.clone(), unsteady]);
         let expected =
-            "poor: both ends share CPU 1 (2 of 2 cases); traffic not settled (1 of 2 cases)";
+            "poor: both ends share a CPU (2 of 2 cases); traffic not settled (1 of 2 cases)";
         assert_eq!(quality.to_string(), expected);
         assert_eq!(quality.fixes, [Fix::Apart, Fix::Longer]);
         let alone = Quality::of(&[shared]);
-        assert_eq!(alone.to_string(), "poor: both ends share CPU 1");
+        assert_eq!(alone.to_string(), "poor: both ends share a CPU");
         assert_eq!(alone.fixes, [Fix::Apart]);
     }
 
@@ -570,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn three_reasons_are_shown_a_doubt_first() {
+    fn three_reasons_are_shown_that_of_most_cases_first() {
         let failed = Row {
             status: Status::Failed,
             ..row(1.0, &[])
@@ -581,7 +523,7 @@ mod tests {
             row(4.0, &[UNSTEADY]),
             row(4.0, &[]),
         ];
-        let expected = "poor: traffic not settled (2 of 4 cases); intervals wider than +-3 % (3 of 4 cases); \
+        let expected = "poor: intervals wider than +-3 % (3 of 4 cases); traffic not settled (2 of 4 cases); \
                         failed (1 of 4 cases)";
         assert_eq!(shown(&rows), expected);
         assert_eq!(Quality::of(&rows).reasons.len(), 4);

@@ -1,10 +1,13 @@
 //! Builds the answer for one machine: the engines to use, the certainty, and the numbers behind them.
 
-use super::choices::{Candidates, Choices, Labels, names};
+use std::collections::BTreeSet;
+
+use super::choices::{Candidates, Choices, Labels, half_in_words, names};
 use super::commands::{at_a_given_rate, at_a_lower_rate, only_on_a_wire};
 use super::gains::{Gain, gains};
 use super::standing::{By, Measure};
-use super::{BoardRanking, circumstances, table};
+use super::{BoardRanking, table};
+use crate::results::row::Row;
 use crate::verdict::quality::Grade;
 
 /// The engines to use on one machine, with the evidence.
@@ -27,9 +30,6 @@ pub struct Answer {
     pub is_too_noisy: bool,
 }
 
-/// Engines to choose from, and the choices among them by each measure.
-type List<'a> = (&'a Candidates<'a>, Vec<Choices<'a>>);
-
 impl Answer {
     pub(super) fn of(board: &BoardRanking, by: By) -> Self {
         let ranked = board.engines();
@@ -46,7 +46,7 @@ impl Answer {
             None => Self::by(board, &measures, &engines),
             Some(why) => Self {
                 said: vec![format!("No recommendation: {why}")],
-                reach: circumstances::reach(board, &engines, false),
+                reach: reach(board, &engines, false),
                 ..Self::default()
             },
         }
@@ -57,42 +57,32 @@ impl Answer {
         let labels = board.labels();
         let unknown = board.unknown();
         let candidates = Candidates::all(board, engines - &unknown, &unknown);
-        let lists = candidates.iter().map(|from| {
+        let by_measures = |from| {
             let choices = measures.iter();
             let choices = choices.map(|&measure| Choices::of(board, measure, &labels, from));
-            (from, choices.collect())
-        });
-        let lists: Vec<List> = lists.collect();
-        let all_choices = || lists.iter().flat_map(|(_, choices)| choices);
-        let firsts = lists.iter().map(|(_, choices)| &choices[0]);
-        let best: Labels = firsts.flat_map(Choices::engines).collect();
+            choices.collect()
+        };
+        let lists: Vec<Vec<Choices>> = candidates.iter().map(by_measures).collect();
+        let all_choices = || lists.iter().flatten();
+        let best: Labels = lists.iter().flat_map(|one| one[0].engines()).collect();
         let gains = match measures[0] {
             Measure::RoundTrip => Vec::new(),
             Measure::Speed | Measure::Cpu => gains(board, measures, &labels, &best),
         };
-        let slow: Labels = all_choices().flat_map(Choices::to_slow_down).collect();
-        let told = &told(board, &lists, &gains, &best) | &slow;
-        let mut next = Vec::new();
-        let mut rates = Vec::new();
-        for (from, choices) in &lists {
-            for rate in choices.iter().filter_map(Choices::rate_below_full) {
-                next.extend(at_a_given_rate(board, rate, &from.labels));
-                rates.push(rate);
-            }
+        let rate = all_choices().filter_map(Choices::rate_below_full).min();
+        let mut next: Vec<String> = rate.into_iter().flat_map(at_a_given_rate).collect();
+        if all_choices().any(Choices::need_a_lower_rate) && !board.is_latency {
+            next.extend(at_a_lower_rate(board));
         }
-        if !slow.is_empty() && !board.is_latency {
-            next.extend(at_a_lower_rate(board, &told));
-        }
-        next.extend(only_on_a_wire(board, !unknown.is_empty(), &told));
+        next.extend(only_on_a_wire(board, !unknown.is_empty()));
         let has_interval = gains.iter().any(|gain| !gain.interval_text.is_empty());
-        let first = lists.first().map(|(_, choices)| &choices[0]);
         Self {
             said: said(board, &lists, &unknown, &best),
-            reach: circumstances::reach(board, &best, has_interval),
-            hints: circumstances::hints(board, first, &told),
+            reach: reach(board, &best, has_interval),
+            hints: hints(board),
             next,
             gains,
-            rate_to_compare_at: rates.into_iter().min(),
+            rate_to_compare_at: rate,
             is_too_noisy: all_choices().any(Choices::are_open),
         }
     }
@@ -151,32 +141,18 @@ fn unusable(board: &BoardRanking, measures: &[Measure], engines: &Labels) -> Opt
     }
 }
 
-/// Returns the engines that the answer is about: where nothing can be chosen, and where it is about the order of receivers,
-/// all of them.
-fn told<'a>(
-    board: &'a BoardRanking,
-    lists: &[List<'a>],
-    gains: &'a [Gain],
-    best: &Labels<'a>,
-) -> Labels<'a> {
-    let mut told = best.clone();
-    told.extend(gains.iter().map(|gain| gain.engine.as_str()));
-    for (from, _) in lists.iter().filter(|(from, _)| from.sender.is_some()) {
-        told.extend(&from.labels);
-    }
-    if board.is_latency || lists.is_empty() {
-        told.extend(board.engines());
-    }
-    told
-}
-
 /// Returns the lines of advice: by the first measure, and by the second one if its engines differ.
-fn said(board: &BoardRanking, lists: &[List], unknown: &Labels, best: &Labels) -> Vec<String> {
+fn said(
+    board: &BoardRanking,
+    lists: &[Vec<Choices>],
+    unknown: &Labels,
+    best: &Labels,
+) -> Vec<String> {
     let mut said = Vec::new();
     let is_poor = board.quality.grade == Grade::Poor && !best.is_empty();
     let reason = board.quality.reasons.first().filter(|_| is_poor);
     said.extend(reason.map(|reason| format!("A hint at most: the run was poor, {reason}")));
-    for (_, choices) in lists {
+    for choices in lists {
         let (first, others) = (&choices[0], &choices[1..]);
         said.extend(first.lines(false));
         // What was sent in vain, and waiting in a call, is in the CPU times.
@@ -184,7 +160,7 @@ fn said(board: &BoardRanking, lists: &[List], unknown: &Labels, best: &Labels) -
         let others = others.filter(|it| it.engines() != first.engines());
         said.extend(others.flat_map(|it| it.lines(true)));
     }
-    said.extend(circumstances::bursts(board, best));
+    said.extend(bursts(board, best));
     if lists.is_empty() {
         said.push("No recommendation: besides std, only offload was measured".to_owned());
     }
@@ -195,4 +171,81 @@ fn said(board: &BoardRanking, lists: &[List], unknown: &Labels, best: &Labels) -
         ));
     }
     said
+}
+
+/// Returns the lines on intervals, which hold within this run, and on how far earlier runs of the best engines differed.
+fn reach(board: &BoardRanking, best: &Labels, has_interval: bool) -> Vec<String> {
+    let within = if board.is_virtual && (has_interval || board.is_latency) {
+        Some("On a virtual machine, another run may differ, also in who is ahead")
+    } else {
+        has_interval.then_some("+-% holds within what was measured here")
+    };
+    let earlier = |row: &Row| Some((row.label(), row.earlier_runs?, row.earlier_runs_pct?));
+    let earlier = board.rows().filter_map(earlier);
+    let earlier = earlier.filter(|(label, ..)| best.contains(label.as_str()));
+    let widest = earlier.max_by(|(.., one), (.., other)| one.total_cmp(other));
+    let between = widest.map(|(label, runs, half)| {
+        let half = half_in_words(half);
+        format!("The next run may differ by +-{half} (rates of {label} in your last {runs})")
+    });
+    let within = within.map(str::to_owned);
+    within.into_iter().chain(between).collect()
+}
+
+/// Returns the remarks on engines, and on what decides round trips besides the engine.
+fn hints(board: &BoardRanking) -> Vec<String> {
+    let few = board.averaged.iter().flat_map(|one| &one.left_out);
+    let polls = |label: &&str| !board.is_latency && board.case(label).busy_poll.is_some();
+    let engines: [(&str, Labels); 3] = [
+        // Few machines can spare the CPUs that they need.
+        (
+            "Not recommended, as each receiver keeps a CPU busy",
+            board.spinning(),
+        ),
+        (
+            "Left out, as measured in too few groups",
+            few.map(String::as_str).collect(),
+        ),
+        // At full speed hardly anybody waits.
+        (
+            "Busy polling takes CPU time while nothing comes (udpbench latency shows how much)",
+            board.engines().into_iter().filter(polls).collect(),
+        ),
+    ];
+    let engines = engines.iter().filter(|(_, labels)| !labels.is_empty());
+    let engines = engines.map(|(what, labels)| format!("{what}: {}", names(labels, "and")));
+    engines.chain(placement(board)).collect()
+}
+
+/// Says how round trips between threads of one host were placed, and the option for others.
+fn placement(board: &BoardRanking) -> Option<String> {
+    let asked = board.groups.iter().filter_map(|one| one.group.asked);
+    let cpus: BTreeSet<&str> = asked.map(|asked| asked.cpus).collect();
+    let is_local = board.rows().all(|row| row.direction.is_none());
+    // Several placements have several medians, and so have several rows.
+    let only = cpus.first().filter(|_| cpus.len() == 1 && is_local)?;
+    Some(format!(
+        "Client and server: {only}; other CPUs (--pin 0:0, --pin 0:1) may change more than the engine does"
+    ))
+}
+
+/// Names that of these engines that sends in the longest bursts at a given rate: it wakes less often, and what is sent
+/// waits. `None`: none does, or it is not known.
+fn bursts(board: &BoardRanking, engines: &Labels) -> Option<String> {
+    /// Factor by which gaps are longer if datagrams come in bursts.
+    const LONGER: f64 = 4.0;
+    let gaps = board.rows.iter().filter_map(|((conditions, label), rows)| {
+        let paced = rows.iter().find(|row| row.target_pps.is_some())?;
+        Some((conditions, label, paced.gap_p99_us?))
+    });
+    let bursts = gaps.clone().filter_map(|(conditions, label, us)| {
+        let alike = gaps.clone().filter(|(other, ..)| *other == conditions);
+        let (_, even, least) = alike.min_by(|(.., one), (.., other)| one.total_cmp(other))?;
+        let is_burst = engines.contains(label.as_str()) && us > LONGER * least;
+        is_burst.then_some((label, us / 1e3, even, least / 1e3))
+    });
+    let (label, ms, even, least) = bursts.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    Some(format!(
+        "{label} wakes less often: it sends in bursts {ms:.2} ms apart (p99; {even} {least:.2} ms)"
+    ))
 }

@@ -6,8 +6,7 @@ use std::mem;
 use super::GroupRanking;
 use super::estimate::{RISK, Reading};
 use super::group::{Conditions, RowGroup};
-use super::standing::{Measure, RankedEngine, Standing, Unit};
-use crate::data::BlockKey;
+use super::standing::{Measure, RankedEngine, Standing, Unit, range};
 
 /// The engines, averaged over all groups with the same conditions.
 ///
@@ -28,8 +27,8 @@ pub(super) struct Averaged {
     pub(super) left_out: Vec<String>,
 }
 
-/// Each group with its engines and their places.
-type Cells<'a> = BTreeMap<RowGroup, BTreeMap<&'a str, &'a RankedEngine>>;
+/// The standing of a group.
+type Cell<'a> = (&'a RowGroup, &'a Standing);
 
 impl Averaged {
     /// Averages the groups that have the same conditions, in the order of the measures and the conditions.
@@ -54,13 +53,22 @@ impl Averaged {
     }
 
     /// Averages groups with these conditions. `None` if no engine has this measure.
-    fn new(measure: Measure, conditions: Conditions, groups: &[&GroupRanking]) -> Option<Self> {
-        let mut unit = Unit::TimesStd;
-        let mut all = cells(measure, unit, groups);
-        if all.is_empty() {
-            unit = Unit::Absolute;
-            all = cells(measure, unit, groups);
+    fn new<'a>(
+        measure: Measure,
+        conditions: Conditions,
+        groups: &[&'a GroupRanking],
+    ) -> Option<Self> {
+        let of_group = |ranking: &&'a GroupRanking| {
+            let standings = ranking.standings.iter();
+            standings.map(|standing| (&ranking.group, standing))
+        };
+        let mut all: Vec<Cell> = groups.iter().flat_map(of_group).collect();
+        all.retain(|(_, standing)| standing.measure == measure);
+        let is_ratio = |(_, standing): &Cell| standing.unit == Unit::TimesStd;
+        if all.iter().any(is_ratio) {
+            all.retain(is_ratio);
         }
+        let unit = all.first()?.1.unit;
         let (engines, left_out) = choose(&all);
         let common = common(&all, &engines);
         let places = engines.iter().filter_map(|&engine| mean(&common, engine));
@@ -75,30 +83,16 @@ impl Averaged {
     }
 }
 
-fn cells<'a>(measure: Measure, unit: Unit, groups: &[&'a GroupRanking]) -> Cells<'a> {
-    let mut cells = Cells::new();
-    for ranking in groups {
-        let of_it = |standing: &&Standing| standing.measure == measure && standing.unit == unit;
-        let places = ranking.standings.iter().filter(of_it);
-        for place in places.flat_map(|standing| &standing.places) {
-            let cell = cells.entry(ranking.group).or_default();
-            cell.insert(&place.label, place);
-        }
-    }
-    cells
-}
-
 /// Returns the engines to rank, and the engines left out.
-fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<String>) {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for &engine in all.values().flat_map(BTreeMap::keys) {
-        *counts.entry(engine).or_default() += 1;
-    }
-    let mut engines: BTreeSet<&str> = counts.keys().copied().collect();
+fn choose<'a>(all: &[Cell<'a>]) -> (BTreeSet<&'a str>, Vec<String>) {
+    let places = all.iter().flat_map(|(_, standing)| &standing.places);
+    let mut engines: BTreeSet<&str> = places.map(|place| place.label.as_str()).collect();
     let mut left_out = Vec::new();
     while engines.len() > 1 && 2 * common(all, &engines).len() <= all.len() {
-        let fewest = engines.iter().rev().min_by_key(|&&engine| counts[engine]);
-        let Some(&engine) = fewest else { break };
+        let groups = |engine: &&&str| common(all, &BTreeSet::from([**engine])).len();
+        let Some(&engine) = engines.iter().rev().min_by_key(groups) else {
+            break;
+        };
         engines.remove(engine);
         left_out.push(engine.to_owned());
     }
@@ -106,38 +100,27 @@ fn choose<'a>(all: &Cells<'a>) -> (BTreeSet<&'a str>, Vec<String>) {
 }
 
 /// Returns the groups that all of these engines have.
-fn common<'a, 'b>(
-    all: &'b Cells<'a>,
-    engines: &BTreeSet<&str>,
-) -> Vec<(&'b RowGroup, &'b BTreeMap<&'a str, &'a RankedEngine>)> {
-    let has_all = |cell: &BTreeMap<&str, &RankedEngine>| {
-        engines.iter().all(|engine| cell.contains_key(engine))
-    };
-    all.iter().filter(|(_, cell)| has_all(cell)).collect()
+fn common<'a>(all: &[Cell<'a>], engines: &BTreeSet<&str>) -> Vec<Cell<'a>> {
+    let has_all =
+        |(_, standing): &&Cell| engines.iter().all(|engine| standing.of(engine).is_some());
+    all.iter().filter(has_all).copied().collect()
 }
 
-/// Returns the geometric mean of an engine, with its lowest and highest value and its lowest and highest loss.
-fn mean(
-    common: &[(&RowGroup, &BTreeMap<&str, &RankedEngine>)],
-    engine: &str,
-) -> Option<RankedEngine> {
-    type Windows = (BlockKey, (Option<u64>, Option<u64>));
-    let mut blocks: BTreeMap<Windows, Vec<Reading>> = BTreeMap::new();
-    let mut places = Vec::new();
-    for (group, cell) in common {
-        let place = *cell.get(engine)?;
+/// Returns the geometric mean of an engine, with its lowest and its highest loss.
+fn mean(common: &[Cell], engine: &str) -> Option<RankedEngine> {
+    let mut blocks: BTreeMap<_, Vec<Reading>> = BTreeMap::new();
+    let mut losses = Vec::new();
+    for (group, standing) in common {
+        let place = standing.of(engine)?;
         let block = blocks.entry((group.block, group.granted)).or_default();
         block.push(place.reading);
-        places.push(place);
+        losses.extend(place.loss_pct);
     }
     let blocks: Vec<Vec<Reading>> = blocks.into_values().collect();
     Some(RankedEngine {
         place: None,
         label: engine.to_owned(),
         reading: Reading::geometric_mean(&blocks)?,
-        loss_pct: places
-            .iter()
-            .filter_map(|place| place.loss_pct)
-            .reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),
+        loss_pct: range(losses),
     })
 }

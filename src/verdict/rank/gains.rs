@@ -102,23 +102,37 @@ pub(super) fn gains(
             found.drain(1..count - 1);
         }
         for ((averaged, place), which) in found.iter().zip(["lowest", "highest", ""]) {
-            let conditions = averaged.conditions;
-            let cpu = board.standing(Measure::Cpu, conditions);
+            let Averaged {
+                conditions,
+                standing,
+                ..
+            } = averaged;
+            let reading = &place.reading;
+            let interval = reading.interval().filter(|_| !place.is_std());
+            let interval =
+                interval.and_then(|(low, high)| interval_text(reading.value(), low, high));
+            let cpu = board.standing(Measure::Cpu, *conditions);
             let cpu = cpu.filter(|_| has_cpu).and_then(|standing| {
                 let own = standing.of(&place.label)?;
                 Some(standing.figure(own.reading.value(), &own.reading))
             });
-            let gain = averaged.standing.gain(place);
+            let verdict = standing.than_std(place);
+            let is_better = ["faster", "less"].contains(&verdict);
             gains.push(Gain {
                 technique: technique.name(),
+                engine: place.label.clone(),
                 at: if count > MOST_CONDITIONS {
                     format!("{which} of {count}")
                 } else {
-                    labels.get(&conditions).cloned().unwrap_or_default()
+                    labels.get(conditions).cloned().unwrap_or_default()
                 },
+                unit: standing.unit_text(),
+                value: standing.figure(reading.value(), reading),
+                interval_text: interval.unwrap_or_default(),
+                verdict,
+                is_advised: is_better && advised.contains(place.label.as_str()),
                 cpu: cpu.unwrap_or_default(),
-                is_advised: gain.is_advised && advised.contains(place.label.as_str()),
-                ..gain
+                lost_pct: place.lost_pct(),
             });
         }
     }
@@ -147,52 +161,26 @@ fn best_of<'a>(
 }
 
 impl Standing {
-    /// Returns the gain of an engine by this measure.
-    fn gain(&self, place: &RankedEngine) -> Gain {
-        let reading = &place.reading;
-        let interval = reading.interval().filter(|_| !place.is_std());
-        let reach = interval.and_then(|(low, high)| interval_text(reading.value(), low, high));
-        let (verdict, is_advised) = self.than_std(place);
-        Gain {
-            technique: "",
-            engine: place.label.clone(),
-            at: String::new(),
-            unit: match (self.measure, self.unit) {
-                (Measure::Speed, Unit::TimesStd) => "times std",
-                (Measure::Speed, Unit::Absolute) => "kpps",
-                (Measure::RoundTrip, _) => "us",
-                (Measure::Cpu, Unit::TimesStd) => "times std's CPU time",
-                (Measure::Cpu, Unit::Absolute) => "CPU ns",
-            },
-            value: self.figure(reading.value(), reading),
-            interval_text: reach.unwrap_or_default(),
-            verdict,
-            is_advised,
-            cpu: String::new(),
-            lost_pct: place.lost_pct(),
-        }
-    }
-
-    /// Compares an engine with std, and returns whether it is surely better.
-    fn than_std(&self, place: &RankedEngine) -> (&'static str, bool) {
+    /// Compares an engine with std.
+    fn than_std(&self, place: &RankedEngine) -> &'static str {
         if !place.is_clean() {
-            return ("lossy", false);
+            return "lossy";
         }
         if place.is_std() || self.unit == Unit::Absolute {
-            return ("", false);
+            return "";
         }
         let (better, worse) = match self.measure {
             Measure::Cpu => ("less", "more"),
             Measure::Speed | Measure::RoundTrip => ("faster", "slower"),
         };
         match (self.surely_other_than_std(place), self.std()) {
-            _ if !place.reading.has_error() => ("no interval", false),
-            (Some(true), _) => (better, true),
-            (Some(false), _) => (worse, false),
+            _ if !place.reading.has_error() => "no interval",
+            (Some(true), _) => better,
+            (Some(false), _) => worse,
             // Better by its own interval alone, not round by round.
-            _ if self.is_beyond_std(&place.reading, true) => ("perhaps", false),
-            (None, Some(std)) if apart_pct(&[place, std]) <= NEEDED_PCT => ("a tie", false),
-            (None, _) => ("unclear", false),
+            _ if self.is_beyond_std(&place.reading, true) => "perhaps",
+            (None, Some(std)) if apart_pct(&[place, std]) <= NEEDED_PCT => "a tie",
+            (None, _) => "unclear",
         }
     }
 }

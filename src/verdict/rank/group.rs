@@ -131,11 +131,6 @@ impl Conditions {
         let unusual: Vec<String> = block.unusual().map(|value| value.to_string()).collect();
         usual.chain(cpus).chain(unusual).collect()
     }
-
-    /// Returns whether clients waited for each response.
-    pub(super) fn are_alone(&self) -> bool {
-        self.asked.is_some_and(|asked| asked.load == Load::Alone)
-    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@
 mod answer;
 mod averaged;
 mod choices;
-mod circumstances;
 mod commands;
 mod estimate;
 mod gains;
@@ -30,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use self::answer::Answer;
 use self::averaged::Averaged;
 pub use self::gains::Gain;
-use self::group::{Asked, Conditions, RowGroup};
+use self::group::{Conditions, RowGroup};
 use self::rows::{EligibleRows, Overloaded};
 pub use self::standing::By;
 use self::standing::{Measure, Standing};
@@ -76,8 +75,6 @@ pub struct BoardRanking {
     pub remarks: Vec<String>,
     /// The rows that are ranked, by conditions and label.
     rows: BTreeMap<(Conditions, String), Vec<Row>>,
-    /// A case of each label. All cases with a label have the same engines and options of engines.
-    cases: BTreeMap<String, Case>,
     /// Cases that did not answer the requests of their load.
     overloaded: Vec<Overloaded>,
     /// True if round trips are ranked, else throughput.
@@ -95,7 +92,6 @@ impl BoardRanking {
             let own = ranked.entry((Conditions::of(&group), row.label()));
             own.or_default().push(row.clone());
         }
-        let cases = eligible.rows().map(|(_, row)| (row.label(), row.case));
         let mut all = rows.iter().map(|(row, _)| *row);
         Self {
             machine,
@@ -104,7 +100,6 @@ impl BoardRanking {
             quality: Quality::of(all.clone()),
             remarks: eligible.remarks(),
             rows: ranked,
-            cases: cases.collect(),
             is_latency: rows.iter().any(|(_, load)| load.is_some()),
             is_virtual: all.any(|row| !row.virtualization.is_empty()),
             overloaded: eligible.overloaded,
@@ -116,11 +111,6 @@ impl BoardRanking {
         self.rows.values().flatten()
     }
 
-    /// Returns the load and the CPUs of each group.
-    fn asked(&self) -> impl Iterator<Item = Asked> {
-        self.groups.iter().filter_map(|one| one.group.asked)
-    }
-
     /// Returns the rows of an engine under some conditions.
     fn rows_of(&self, conditions: Conditions, label: &str) -> &[Row] {
         let own = self.rows.get(&(conditions, label.to_owned()));
@@ -129,13 +119,7 @@ impl BoardRanking {
 
     /// Returns the engines that were measured.
     fn engines(&self) -> BTreeSet<&str> {
-        self.cases.keys().map(String::as_str).collect()
-    }
-
-    /// Returns whether any case was measured more than once.
-    fn has_repeats(&self) -> bool {
-        let mut all = self.rows.values().flat_map(|rows| rows.windows(2));
-        all.any(|pair| pair[0].case == pair[1].case)
+        self.rows.keys().map(|(_, label)| label.as_str()).collect()
     }
 
     /// Returns the engines whose gain is unknown: offload over veth, or over a loopback that does not cut trains, where
@@ -153,20 +137,21 @@ impl BoardRanking {
 
     /// Returns the engines that keep a CPU busy even when nothing comes. Empty if all that were measured do.
     fn spinning(&self) -> BTreeSet<&str> {
-        let cases = self.cases.iter().filter(|(_, case)| technique::spins(case));
-        let mut all: BTreeSet<&str> = cases.map(|(label, _)| label.as_str()).collect();
-        if all.len() == self.cases.len() {
-            all.clear();
-        }
-        all
+        let (all, none) = (self.engines(), BTreeSet::new());
+        let spin = all.iter().copied();
+        let spin: BTreeSet<&str> = spin.filter(|it| technique::spins(self.case(it))).collect();
+        if spin == all { none } else { spin }
     }
 
-    /// Returns a case with this label.
+    /// Returns a case with this label. All cases with a label have the same engines and options of engines.
     ///
     /// # Panics
     /// Panics if no ranked row has the label.
     fn case(&self, label: &str) -> &Case {
-        &self.cases[label]
+        let mut all = self.rows.iter();
+        let own = all.find(|((_, other), _)| other == label);
+        let row = own.and_then(|(_, rows)| rows.first());
+        &row.expect("a label of a ranked row").case
     }
 
     /// Returns the advice: the engines to use, the certainty, and the gain of each technique. Every place that gives

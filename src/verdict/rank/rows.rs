@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::GroupRanking;
 use super::estimate::{RISK, Reading};
 use super::group::{Conditions, RowGroup};
-use super::standing::{Measure, RankedEngine, Standing, Unit};
+use super::standing::{Measure, RankedEngine, Standing, Unit, range};
 use crate::data::Duplex;
 use crate::engines;
 use crate::results::row::{Load, Row, Status};
@@ -264,9 +264,7 @@ fn standing(measure: Measure, unit: Unit, engines: &Engines) -> Standing {
             place: None,
             label: engine.clone(),
             reading,
-            loss_pct: losses
-                .map(|pct| (pct, pct))
-                .reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),
+            loss_pct: range(losses.map(|pct| (pct, pct))),
         })
     });
     Standing::new(measure, unit, readings, RISK)

@@ -1,6 +1,6 @@
 //! Engines sorted by a measure, and the columns of a row that it is from.
 
-use super::estimate::{Figure, Reading};
+use super::estimate::Reading;
 use crate::data::EngineName;
 use crate::results::row::Row;
 use crate::verdict::quality::LOSSY_PCT;
@@ -71,51 +71,28 @@ impl Measure {
     /// Returns a row's value with its uncertainty. `None` if the row has no positive number.
     pub(super) fn of(self, row: &Row, unit: Unit) -> Option<Reading> {
         let windows = row.counted_windows();
-        let (value, low, high, scatter) = match (self, unit) {
-            (Self::Speed, Unit::TimesStd) => (
-                row.ratio_to_std,
-                row.ratio_to_std_low,
-                row.ratio_to_std_high,
-                row.ratio_sd_pct.zip(row.ratio_pairs),
-            ),
-            (Self::Speed, Unit::Absolute) => (
-                row.received_pps.or_else(|| pps_of_mbps(row)),
-                row.received_pps_low,
-                row.received_pps_high,
-                row.cv_pct.map(|pct| (pct, windows)),
-            ),
+        let (value, scatter) = match (self, unit) {
+            (Self::Speed, Unit::TimesStd) => (row.to_std(), row.ratio_sd_pct.zip(row.ratio_pairs)),
+            (Self::Speed, Unit::Absolute) => {
+                let [pps, low, high] = row.pps();
+                let pps = pps.or_else(|| pps_of_mbps(row));
+                ([pps, low, high], row.cv_pct.map(|pct| (pct, windows)))
+            }
             // Rows have no such ratio.
             (Self::RoundTrip, Unit::TimesStd) => return None,
-            (Self::RoundTrip, Unit::Absolute) => (
-                row.rtt_p50_us,
-                row.rtt_p50_us_low,
-                row.rtt_p50_us_high,
-                None,
-            ),
-            (Self::Cpu, Unit::TimesStd) => (
-                row.cpu_ratio_to_std,
-                row.cpu_ratio_to_std_low,
-                row.cpu_ratio_to_std_high,
-                row.cpu_ratio_sd_pct.zip(row.ratio_pairs),
-            ),
-            (Self::Cpu, Unit::Absolute) => (
-                row.cpu_ns_per_packet,
-                row.cpu_ns_per_packet_low,
-                row.cpu_ns_per_packet_high,
-                None,
-            ),
+            (Self::RoundTrip, Unit::Absolute) => (row.p50_us(), None),
+            (Self::Cpu, Unit::TimesStd) => {
+                let scatter = row.cpu_ratio_sd_pct.zip(row.ratio_pairs);
+                (row.cpu_to_std(), scatter)
+            }
+            (Self::Cpu, Unit::Absolute) => (row.cpu_ns(), None),
         };
         let residual_pct = match self {
             Self::Speed => row.residual_sd_pct,
             Self::RoundTrip => row.residual_rtt_sd_pct,
             Self::Cpu => row.residual_cpu_sd_pct,
         };
-        Reading::of(Figure {
-            value,
-            scatter,
-            residual: residual_pct.map(|pct| (pct, windows)),
-            interval: low.zip(high),
-        })
+        Reading::of(value, scatter, residual_pct.map(|pct| (pct, windows)))
     }
 }
 
@@ -168,6 +145,12 @@ impl RankedEngine {
     pub(super) fn is_clean(&self) -> bool {
         self.most_lost_pct() < LOSSY_PCT
     }
+}
+
+/// Returns the lowest and the highest of some losses.
+pub(super) fn range(losses: impl IntoIterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+    let losses = losses.into_iter();
+    losses.reduce(|(low, high), (lower, higher)| (low.min(lower), high.max(higher)))
 }
 
 impl Standing {

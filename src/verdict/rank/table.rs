@@ -31,9 +31,9 @@ pub fn draw(boards: &[BoardRanking], view: View, width: u16) -> String {
 /// Explanation of the columns.
 const LEGEND: &str = "
 group: rows that can be compared, as threads, payload, ip, connection and buffers are equal.
-speed: datagrams received per second; CPU time: per datagram received; both relative to std on
-connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). p50 us:
-half of the round trips take no longer; 10 %: of the rate that the engine reached. Sorted by value.
+times std: datagrams received per second, relative to std on connected sockets in the same rounds,
+as is the CPU time per datagram (kpps, CPU ns: absolute, where std was not measured). p50 us: half
+of the round trips take no longer; 10 %: of the rate that the engine reached. Sorted by value.
 Place: 1 + the number of engines that are surely better, held against each other round by round
 (each pair at 5 %), so engines that cannot be told apart share a place; none (-) without an
 interval. Over several groups: geometric mean over those that all listed engines have. Intervals
@@ -72,7 +72,7 @@ fn lists(board: &BoardRanking, view: View) -> Table {
     let mut table = columns.empty();
     for (label, standing, top) in lists {
         if view.by.includes(standing.measure) {
-            table.text(format!("-- {label}, by {}", standing.name()));
+            table.text(format!("-- {label}, in {}", standing.unit_text()));
             list(&mut table, &columns, standing, top);
         }
     }
@@ -147,12 +147,12 @@ fn columns<'a>() -> Columns<'a, Listed<'a>> {
 }
 
 impl Standing {
-    fn name(&self) -> &'static str {
+    pub(super) fn unit_text(&self) -> &'static str {
         match (self.measure, self.unit) {
-            (Measure::Speed, Unit::TimesStd) => "speed",
-            (Measure::Speed, Unit::Absolute) => "speed in kpps",
+            (Measure::Speed, Unit::TimesStd) => "times std",
+            (Measure::Speed, Unit::Absolute) => "kpps",
             (Measure::RoundTrip, _) => "p50 us",
-            (Measure::Cpu, Unit::TimesStd) => "CPU time",
+            (Measure::Cpu, Unit::TimesStd) => "times std's CPU time",
             (Measure::Cpu, Unit::Absolute) => "CPU ns",
         }
     }

@@ -177,7 +177,7 @@ fn the_last_lines_say_what_the_engines_to_use_gain_and_nothing_of_others() {
     let short = ranked(&rows).answer(By::Both).draw_short(100);
     let expected = "unlike on a cable
          batches: mmsg at 300 B, 1.21 times std +-2.1 %, faster, CPU time 0.90, 0.00 % lost
-         +-% is within this run
+         +-% holds within what was measured here
 ";
     assert!(short.ends_with(expected), "{short}");
 }
@@ -509,7 +509,7 @@ fn the_answer_says_how_far_earlier_runs_differed() {
         seen(row("mmsg", 2, 1.2, 0.9), 9.4),
     ];
     let text = sentences(&ranked(&rows), By::Both).join("\n");
-    let said = "\n+-% is within this run\nThe next run may differ by +-9.4 % (rates of mmsg in your last 6)\n";
+    let said = "\n+-% holds within what was measured here\nThe next run may differ by +-9.4 % (rates of mmsg in your last 6)\n";
     assert!(text.contains(said), "{text}");
     let text = sentences(&ranked(&[row("mmsg", 2, 1.2, 0.9)]), By::Both).join("\n");
     assert_eq!(text, "No recommendation: only mmsg was measured");

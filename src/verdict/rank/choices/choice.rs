@@ -17,8 +17,8 @@ pub(super) struct Choice<'a> {
     pub(super) engines: Labels<'a>,
     /// Engines that are equally fast but need more CPU time.
     pub(super) dearer: Labels<'a>,
-    /// Engines that a lower rate can tell apart.
-    pub(super) to_slow_down: Labels<'a>,
+    /// True if a lower rate can tell engines apart.
+    pub(super) is_to_slow_down: bool,
     /// The path that all engines fill. `None`: they do not.
     pub(super) full: Option<FullPath>,
     /// Cases that did not answer the requests of this load.
@@ -60,7 +60,7 @@ impl<'a> Choices<'a> {
             outcome: Outcome::Nobody("no engine kept up".to_owned()),
             engines: Labels::new(),
             dearer: Labels::new(),
-            to_slow_down: Labels::new(),
+            is_to_slow_down: false,
             full: None,
             overloaded: overloaded
                 .filter(|one| one.conditions == conditions)
@@ -91,7 +91,7 @@ impl<'a> Choices<'a> {
             }
             choice.full = Some(full);
         } else if !least.is_clean() {
-            choice.to_slow_down = self.labels([least]);
+            choice.is_to_slow_down = true;
             let (least, lost) = (&least.label, least.most_lost_pct());
             let why = format!("all lost {LOSSY_PCT} % or more, the least {least} ({lost:.1} %)");
             choice.outcome = Outcome::Nobody(why);
@@ -171,7 +171,7 @@ impl<'a> Choices<'a> {
                 names(&behind, "and"),
                 lossy.most_lost_pct()
             ));
-            choice.to_slow_down = &behind | &self.labels([lossy]);
+            choice.is_to_slow_down = true;
             choice.engines = Labels::new();
         } else if choice.is_best() {
             choice.engines = others;

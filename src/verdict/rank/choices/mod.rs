@@ -15,6 +15,7 @@ use super::standing::{Measure, RankedEngine};
 use super::technique::{self, Technique};
 use crate::data::EngineName;
 use crate::results::row::Row;
+use crate::stats;
 use crate::verdict::quality::Grade;
 
 /// By how much tied engines may differ at most, in percent: whoever takes any of them loses no more.
@@ -164,16 +165,6 @@ impl<'a> Choices<'a> {
         self.each.iter().map(best).collect()
     }
 
-    /// Returns the engine of clients that wait whose round trips are the shortest, if it may be recommended.
-    pub(super) fn soonest_alone(&self) -> Option<(Conditions, &'a str)> {
-        let mut each = self.each.iter();
-        let alone = each.find(|choice| choice.conditions.are_alone())?;
-        let standing = self.board.standing(self.measure, alone.conditions)?;
-        let mut places = standing.places.iter();
-        let soonest = places.find_map(|place| alone.engines.get(place.label.as_str()))?;
-        Some((alone.conditions, soonest))
-    }
-
     /// Returns whether another run may have other engines as the best: something disturbed this one, or a state of the
     /// virtual machine may be what they lead by.
     fn is_doubtful(&self) -> bool {
@@ -217,14 +208,7 @@ impl<'a> Choices<'a> {
         /// Part of the full rate.
         const PART: f64 = 0.9;
         let full = self.each.iter().filter_map(|choice| choice.full.as_ref());
-        let least = full.map(|full| full.pps).min_by(f64::total_cmp)?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a rate"
-        )]
-        let rate = (PART * least) as u64;
-        Some(rate)
+        full.map(|full| stats::whole(PART * full.pps)).min()
     }
 
     /// Returns whether engines fill the path somewhere in a way that leaves their CPU times without a meaning.
@@ -233,10 +217,8 @@ impl<'a> Choices<'a> {
         each.any(|choice| choice.full.is_some() && !choice.is_best())
     }
 
-    /// Returns the engines that lost least where all lost too much, those that overran their receivers, and those that
-    /// they are better than: a lower rate shows who is the best of them.
-    pub(super) fn to_slow_down(&self) -> Labels<'a> {
-        let engines = self.each.iter().flat_map(|choice| &choice.to_slow_down);
-        engines.copied().collect()
+    /// Returns whether a lower rate can tell engines apart.
+    pub(super) fn need_a_lower_rate(&self) -> bool {
+        self.each.iter().any(|choice| choice.is_to_slow_down)
     }
 }

@@ -228,7 +228,7 @@ fn engines_are_ranked_at_each_load() {
     let mut cpu = board.averaged_by(Measure::Cpu);
     assert!(cpu.all(|one| one.standing.unit == Unit::Absolute && one.standing.places.len() == 3));
     let text = table::draw(&rank(&[file(&latency(&CLEAR, 2.0))]), BOTH, 100);
-    assert!(text.contains(", by p50 us\n     1  std "), "{text}");
+    assert!(text.contains(", in p50 us\n     1  std "), "{text}");
 }
 
 /// Histograms know a median to within 0.4 %.
