@@ -7,14 +7,6 @@ use crate::results::files::Results;
 use crate::results::row::{Failure, Hindrance, Reason, Row, Status, Warning};
 use crate::verdict::judge::{Obstacle, Verdict};
 
-/// Rows of two sides, by case.
-pub(super) struct Matching<'a> {
-    /// Cases that were measured in all files before and are in all files after.
-    pub(super) cases: Vec<Matched<'a>>,
-    /// Reasons why cases are left out, with their numbers.
-    pub(super) left_out: BTreeMap<String, usize>,
-}
-
 /// Case with its rows.
 pub(super) struct Matched<'a> {
     /// Its rows in the files before, and in those after. None after: it was not measured in all of them.
@@ -25,35 +17,35 @@ pub(super) struct Matched<'a> {
 
 const SIDES: [&str; 2] = ["BEFORE", "AFTER"];
 
-impl<'a> Matching<'a> {
-    pub(super) fn of(sides: [&'a [Results]; 2]) -> Self {
-        let counts = sides.map(<[Results]>::len);
-        let mut by_case: BTreeMap<String, [Vec<Vec<&Row>>; 2]> = BTreeMap::new();
-        for (side, files) in sides.into_iter().enumerate() {
-            for (file, results) in files.iter().enumerate() {
-                for row in &results.rows {
-                    let none = || counts.map(|count| vec![Vec::new(); count]);
-                    by_case.entry(row.case.key()).or_insert_with(none)[side][file].push(row);
-                }
+/// Returns the cases that were measured in all files before and are in all files after, and why others are left out, with
+/// their numbers.
+pub(super) fn cases(sides: [&[Results]; 2]) -> (Vec<Matched<'_>>, BTreeMap<String, usize>) {
+    let counts = sides.map(<[Results]>::len);
+    let mut by_case: BTreeMap<String, [Vec<Vec<&Row>>; 2]> = BTreeMap::new();
+    for (side, files) in sides.into_iter().enumerate() {
+        for (file, results) in files.iter().enumerate() {
+            for row in &results.rows {
+                let none = || counts.map(|count| vec![Vec::new(); count]);
+                by_case.entry(row.case.key()).or_insert_with(none)[side][file].push(row);
             }
         }
-        let rows = sides[1].iter().flat_map(|results| &results.rows);
-        let mut warnings = rows.flat_map(|row| &row.warnings);
-        let busy = warnings.find(|warning| warning.is_other_programs());
-        let mut cases = Vec::new();
-        let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
-        for rows in by_case.values() {
-            match matched(rows, busy) {
-                Ok(matched) => cases.push(matched),
-                Err(why) => *left_out.entry(why).or_default() += 1,
-            }
-        }
-        cases.sort_by_cached_key(|matched| {
-            let row = matched.row();
-            (row.block(), row.label(), row.connection)
-        });
-        Self { cases, left_out }
     }
+    let rows = sides[1].iter().flat_map(|results| &results.rows);
+    let mut warnings = rows.flat_map(|row| &row.warnings);
+    let busy = warnings.find(|warning| warning.is_other_programs());
+    let mut cases = Vec::new();
+    let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
+    for rows in by_case.values() {
+        match matched(rows, busy) {
+            Ok(matched) => cases.push(matched),
+            Err(why) => *left_out.entry(why).or_default() += 1,
+        }
+    }
+    cases.sort_by_cached_key(|matched| {
+        let row = matched.row();
+        (row.block(), row.label(), row.connection)
+    });
+    (cases, left_out)
 }
 
 impl<'a> Matched<'a> {
@@ -96,24 +88,16 @@ fn matched<'a>(
     }
     let [before, after] = [0, 1].map(|side| rows[side].concat());
     if let Some(row) = before.iter().find(|row| status(row) != Status::Ok) {
-        let before = status(row);
-        let is_so_in_both = after.iter().all(|row| status(row) == before);
-        let place = if is_so_in_both {
-            "on both sides"
-        } else {
-            SIDES[0]
-        };
-        return Err(format!("{before} {place}"));
+        return Err(format!("{} {}", status(row), SIDES[0]));
     }
     let failed = after.iter().filter(|row| status(row) == Status::Failed);
     let failed: Vec<&Row> = failed.copied().collect();
     if let Some(broken) = failed.first() {
-        let nothing_came = || Failure::NothingReceived {
-            hindrance: Hindrance::default(),
-        };
         let failure = match &broken.reason {
             Reason::Failed(failure) => failure.clone(),
-            _ => nothing_came(),
+            _ => Failure::NothingReceived {
+                hindrance: Hindrance::default(),
+            },
         };
         let (failures, runs) = (failed.len(), after.len());
         let verdict = match busy.filter(|_| failure.may_be_starved()) {

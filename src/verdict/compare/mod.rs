@@ -16,7 +16,7 @@ pub mod table;
 
 use std::collections::BTreeSet;
 
-use self::matching::{Matched, Matching};
+use self::matching::Matched;
 use self::sweeps::{Measured, Sweeps};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
@@ -54,11 +54,11 @@ const MACHINE_MOVED: f64 = 0.10;
 
 /// Compares the runs before with those after.
 pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
-    let matching = Matching::of(sides);
+    let (matched, left_out) = matching::cases(sides);
     let mut measured: Vec<(Case, Measured)> = Vec::new();
     let mut others: Vec<Case> = Vec::new();
     let mut compared: Vec<[&Row; 2]> = Vec::new();
-    for matched in &matching.cases {
+    for matched in &matched {
         match taken(matched, question.by) {
             Ok(taken) => {
                 measured.push((case(matched, question.by, Verdict::Unclear), taken));
@@ -68,15 +68,14 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
             Err(verdict) => others.push(case(matched, question.by, verdict)),
         }
     }
-    let left_out = matching.left_out.iter();
+    let left_out = left_out.iter();
     let left_out = left_out.map(|(why, count)| format!("{} {why}", counted(*count, "case")));
     let mut remarks: Vec<String> = left_out.collect();
     remarks.extend(comparability::remarks(&compared));
     let mut rows = compared.iter().flatten();
     let is_virtual = rows.any(|row| !row.virtualization.is_empty());
-    remarks.extend(
-        is_virtual.then(|| "On a virtual machine, another run may differ by more.".to_owned()),
-    );
+    let caution = "On a virtual machine, another run may differ by more.";
+    remarks.extend(is_virtual.then(|| caution.to_owned()));
     let missing = missing(sides[0], &measured);
     let is_one_missing = missing.is_some();
     remarks.extend(missing);
@@ -84,22 +83,18 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
     cases.extend(others);
     let sweeps = Sweeps::new(measured, sides.map(<[Results]>::len), question.threshold);
     let judgement = judge(question, cases, 1, &sweeps);
-    let changed = judgement
-        .engines
-        .iter()
-        .filter(|engine| engine.whole.verdict.is_news() || engine.is_unattributed());
+    let changed = judgement.engines.iter();
+    let changed = changed.filter(|it| it.whole.verdict.is_news() || it.is_unattributed());
     let changed: BTreeSet<&str> = changed.map(|engine| engine.label.as_str()).collect();
     let machine = stats::median(sweeps.machine_without(&changed));
+    let disturbed = matched.iter();
+    let disturbed = disturbed.filter(|it| it.is_measured() && it.verdict.is_some());
     Comparison {
         names: sides.map(|files| files.iter().map(|file| file.name.clone()).collect()),
         machine: machine.map(f64::exp_m1),
         judgement,
         remarks,
-        is_disturbed: {
-            let cases = matching.cases.iter();
-            let disturbed = cases.filter(|it| it.is_measured() && it.verdict.is_some());
-            4 * disturbed.count() > matching.cases.len()
-        },
+        is_disturbed: 4 * disturbed.count() > matched.len(),
         is_one_missing,
         first: sides.map(|files| {
             let mut rows = files.iter().flat_map(|file| &file.rows);
@@ -119,9 +114,7 @@ impl Comparison {
     /// and is not judged, or the whole machine is worse.
     pub fn is_inconclusive(&self) -> bool {
         let Question { by, threshold } = self.judgement.question;
-        let machine = self
-            .machine
-            .map_or(0.0, |change| by.upward_if_better(change));
+        let machine = by.upward_if_better(self.machine.unwrap_or_default());
         // An engine that is better than the others may be the only one that did not change.
         let mut engines = self.judgement.engines.iter();
         let is_one_better = engines.any(|engine| engine.whole.verdict == Verdict::Better);
@@ -138,14 +131,12 @@ impl Comparison {
         if cases.any(|case| case.answer.verdict.was_judged()) {
             return None;
         }
-        let reasons = self
-            .judgement
-            .cases
-            .iter()
-            .filter_map(|case| case.answer.verdict.reason())
-            .map(Obstacle::to_string);
-        let first = reasons.chain(self.remarks.iter().cloned()).next();
-        let first = first.unwrap_or_else(|| "there are no rows".to_owned());
+        let cases = self.judgement.cases.iter();
+        let reasons = cases.filter_map(|case| case.answer.verdict.reason());
+        let mut reasons = reasons.map(ToString::to_string).chain(self.remarks.clone());
+        let first = reasons
+            .next()
+            .unwrap_or_else(|| "there are no rows".to_owned());
         Some(match &self.first {
             [Some(before), Some(after)] if self.judgement.cases.is_empty() && before != after => {
                 format!(
@@ -210,25 +201,22 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
         let values = rows[side].iter().map(|row| value(row, by));
         values.map(|value| Some(value?.ln())).collect()
     };
-    let within = rows.iter().flatten().map(|row| within(row, by));
-    let within: Vec<f64> = within.collect();
-    match (logs(0), logs(1)) {
-        (Some(before), Some(after)) => Ok(Measured {
-            label: first.label(),
-            block: first.block(),
-            parts: parts::of_case(&first.case),
-            logs: [before, after],
-            within: within.iter().sum::<f64>() / within.len() as f64,
-            state: if first.virtualization.is_empty() {
-                0.0
-            } else {
-                Technique::of(&first.case).state_pct() / 100.0
-            },
-        }),
-        _ => Err(Verdict::NotComparable(Obstacle::NoValue {
-            what: by.words()[0].to_owned(),
-        })),
-    }
+    let Some((before, after)) = logs(0).zip(logs(1)) else {
+        let what = by.words()[0].to_owned();
+        return Err(Verdict::NotComparable(Obstacle::NoValue { what }));
+    };
+    let state_pct = match first.virtualization.as_str() {
+        "" => 0.0,
+        _ => Technique::of(&first.case).state_pct(),
+    };
+    Ok(Measured {
+        label: first.label(),
+        block: first.block(),
+        parts: parts::of_case(&first.case),
+        logs: [before, after],
+        within: sweeps::mean(rows.iter().flatten().map(|row| within(row, by))),
+        state: state_pct / 100.0,
+    })
 }
 
 /// Returns the value of a row that is compared. `None`: it is not a positive number.

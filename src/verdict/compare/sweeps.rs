@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::{BlockKey, Threads};
 use crate::stats;
-use crate::verdict::judge::{Change, Changes, Doubts, Evidence, Obstacle, Parts, Threshold};
+use crate::verdict::judge::{Change, Parts, Threshold};
 
 /// Logarithms of a case in all sweeps.
 #[derive(Clone, Debug)]
@@ -291,25 +291,6 @@ impl Fit<'_> {
     }
 }
 
-impl Evidence for Sweeps {
-    fn changes(&self, changed: &BTreeSet<usize>) -> Changes<'_> {
-        let fit = self.fit(changed);
-        Box::new(move |cases| fit.change(cases))
-    }
-
-    fn doubts(&self, changed: &BTreeSet<usize>, risk: f64) -> Doubts<'_> {
-        self.doubts_of(changed, risk)
-    }
-
-    fn obstacle(&self, cases: &[usize]) -> Obstacle {
-        let is_alone = |number: &usize| self.blocks[&self.cases[*number].block].len() == 1;
-        if cases.iter().all(is_alone) {
-            return Obstacle::Alone;
-        }
-        Obstacle::OneBlock
-    }
-}
-
 impl Sweeps {
     fn fit(&self, changed: &BTreeSet<usize>) -> Fit<'_> {
         let logs = self.without_machine(changed);
@@ -465,7 +446,7 @@ fn squares_around_mean(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     sum / count
 }

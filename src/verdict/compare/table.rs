@@ -1,12 +1,12 @@
 //! Results for people, in the width of the terminal.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Comparison;
 use crate::term::fold;
 use crate::text::digits::counted;
+use crate::verdict::judge::Verdict;
 use crate::verdict::judge::table::{Detail, counts, legend, percent, tables, visible};
-use crate::verdict::judge::{Obstacle, Verdict};
 
 /// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
 /// them where they do not belong.
@@ -43,33 +43,29 @@ impl Comparison {
     /// Returns remarks for facts that the numbers of the tables do not show, each once.
     pub(crate) fn footnotes(&self) -> Vec<String> {
         let judgement = &self.judgement;
-        let engines = judgement.engines.iter().map(|engine| &engine.whole.verdict);
-        let cases = judgement.cases.iter().map(|case| &case.answer.verdict);
-        let kinds = [
-            ("engine", engines.collect::<Vec<_>>()),
-            ("case", cases.collect()),
-        ];
-        let mut lines: Vec<String> = Vec::new();
-        let mut said: BTreeSet<String> = BTreeSet::new();
-        for (noun, verdicts) in kinds {
-            let mut reasons: BTreeMap<(&str, String), usize> = BTreeMap::new();
-            for verdict in verdicts {
-                let what = match verdict {
-                    Verdict::Broken(_) => "broken",
-                    Verdict::Undecided(_) => "unclear",
-                    _ => "not judged",
-                };
-                let reason = verdict.reason().map(Obstacle::to_string);
-                if let Some(reason) = reason.filter(|reason| !said.contains(reason)) {
-                    *reasons.entry((what, reason)).or_default() += 1;
-                }
+        let engines = judgement.engines.iter();
+        let engines = engines.map(|engine| ("engine", &engine.whole.verdict));
+        let cases = judgement.cases.iter();
+        let cases = cases.map(|case| ("case", &case.answer.verdict));
+        // What is said of engines is not said of cases again.
+        let mut reasons: BTreeMap<String, (&str, &str, usize)> = BTreeMap::new();
+        for (noun, verdict) in engines.chain(cases) {
+            let what = match verdict {
+                Verdict::Broken(_) => "broken",
+                Verdict::Undecided(_) => "unclear",
+                _ => "not judged",
+            };
+            if let Some(reason) = verdict.reason() {
+                let (first, _, count) =
+                    reasons.entry(reason.to_string()).or_insert((noun, what, 0));
+                *count += usize::from(*first == noun);
             }
-            said.extend(reasons.keys().map(|(_, reason)| reason.clone()));
-            let reasons = reasons.into_iter();
-            lines.extend(reasons.map(|((what, reason), count)| {
-                format!("{} {what}: {reason}", counted(count, noun))
-            }));
         }
+        let lines = reasons.into_iter();
+        let lines = lines.map(|(reason, (noun, what, count))| {
+            format!("{} {what}: {reason}", counted(count, noun))
+        });
+        let mut lines: Vec<String> = lines.collect();
         lines.extend(self.remarks.iter().cloned());
         lines.extend(self.machine.map(|change| {
             let change = percent(change);

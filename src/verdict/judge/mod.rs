@@ -13,7 +13,6 @@
 //! tuning`), [`Change::by_student`] for few sweeps (`compare`).
 
 mod change;
-mod obstacle;
 pub mod parts;
 pub mod rows;
 pub mod table;
@@ -27,10 +26,9 @@ use serde::{Deserialize, Serialize};
 use crate::stats::holm;
 
 pub use self::change::Change;
-pub use self::obstacle::Obstacle;
 pub use self::parts::{Part, Parts};
 pub use self::threshold::Threshold;
-pub use self::verdict::Verdict;
+pub use self::verdict::{Obstacle, Verdict};
 
 /// Highest probability that anything is called faster or slower whose change is at most the threshold: one half of it
 /// for engines, the other for parts and cases.
@@ -329,15 +327,13 @@ impl Judgement {
         })
     }
 
-    /// Returns the smallest change that this test would call worse in 9 of 10 repetitions, as a fraction: of the engine about
-    /// which one can tell most, and of the one about which one can tell least. `None` in place of a number: no change
-    /// would have been, however large.
-    pub fn visible(&self) -> Option<[Option<f64>; 2]> {
+    /// Returns the smallest change that this test would call worse in 9 of 10 repetitions, as a fraction, of whichever
+    /// engine. `None` in place of a number: no change would have been of some engine, however large.
+    pub fn visible(&self) -> Option<Option<f64>> {
         let judged = self.engines.iter().filter(|it| it.whole.change.is_some());
         let visible = judged.map(|it| self.visible_in(&it.whole));
-        let mut visible: Vec<Option<f64>> = visible.collect();
-        visible.sort_by(|one, other| one.unwrap_or(1.0).total_cmp(&other.unwrap_or(1.0)));
-        Some([*visible.first()?, *visible.last()?])
+        let size = |visible: &Option<f64>| visible.unwrap_or(f64::INFINITY);
+        visible.max_by(|one, other| size(one).total_cmp(&size(other)))
     }
 
     /// Returns whether so little was measured that no change of any engine would be called, however large.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 
 use super::{Answer, By, Case, Change, Judgement, Obstacle, Part, Verdict};
-use crate::term::table::{Columns, Table};
+use crate::term::table::Columns;
 use crate::text::digits::counted;
 
 /// Selection of the results that are shown.
@@ -78,7 +78,9 @@ pub(crate) fn tables(
         .spare(1, sides[0], |it| value(it.values[0]))
         .spare(2, sides[1], |it| value(it.values[1]));
     let cases = verdict(columns, by, |it| &it.answer).table(largest_first(judgement, detail));
-    below(&engines, width) + &below(&cases, width)
+    let drawn = [engines, cases].map(|table| table.draw(width.into()));
+    let drawn = drawn.iter().filter(|text| !text.is_empty());
+    drawn.map(|text| format!("\n{text}")).collect()
 }
 
 /// Returns each engine followed by its parts: those of the cut that tells where a change is, or all parts.
@@ -107,14 +109,6 @@ pub(crate) fn largest_first(judgement: &Judgement, detail: Detail) -> Vec<&Case>
     };
     told.sort_by(|one, other| size(other).total_cmp(&size(one)));
     told
-}
-
-/// Draws a table below an empty line. Draws nothing if it has no rows.
-fn below(table: &Table, width: u16) -> String {
-    match table.draw(width.into()) {
-        none if none.is_empty() => none,
-        drawn => "\n".to_owned() + &drawn,
-    }
 }
 
 /// Adds the last columns of a table of changes: interval, estimate and verdict.
@@ -167,19 +161,13 @@ change %: {what}{relative}, after a 95 % interval for each change alone.
 
 /// Says which change of an engine would have been called one.
 pub(crate) fn visible(judgement: &Judgement) -> Option<String> {
-    let [least, most] = judgement.visible()?;
-    let shown = |fraction: f64| format!("{:.0}", (100.0 * fraction).ceil());
     let worse = judgement.question.by.words()[2];
-    Some(match (least.map(shown), most.map(shown)) {
-        (Some(least), Some(most)) if least == most => {
-            format!("Would have seen an engine {most} % {worse}, in 9 of 10 tries.")
+    Some(match judgement.visible()? {
+        Some(visible) => {
+            let pct = (100.0 * visible).ceil();
+            format!("Would have seen any engine {pct:.0} % {worse}, in 9 of 10 tries.")
         }
-        (Some(least), Some(most)) => {
-            format!(
-                "Would have seen an engine {least} to {most} % {worse}, by engine, in 9 of 10 tries."
-            )
-        }
-        _ => "Even a large change of an engine may not have been seen.".to_owned(),
+        None => "Even a large change of an engine may not have been seen.".to_owned(),
     })
 }
 

@@ -14,7 +14,7 @@ mod doubts;
 use std::cmp::Reverse;
 use std::fmt;
 
-use self::doubts::{DOUBTS, Doubt, GRAVE, OF_SETUP};
+use self::doubts::{DOUBTS, Doubt, FAILED, GRAVE, OF_SETUP};
 use crate::data::{Buffer, Workload};
 use crate::results::row::{Row, Status};
 use crate::stats;
@@ -72,10 +72,7 @@ pub enum Fix {
 pub struct Quality {
     /// The grade.
     pub grade: Grade,
-    /// Loss of the cases at full speed. `None`: each lost less than [`LOSSY_PCT`].
-    loss: Option<String>,
-    /// Reasons for the grade. For one below good: the most frequent doubt first, then the loss of the other cases and
-    /// the width of the intervals.
+    /// Reasons for the grade, that of most cases first. The loss at full speed, which is no reason, is second.
     pub reasons: Vec<String>,
     /// Fixes: for ends that share a CPU, for the most frequent doubt, for loss in most cases, and for intervals that
     /// are too wide. The others are there only if the run is poor, or most cases lost.
@@ -85,8 +82,6 @@ pub struct Quality {
 /// Loss in percent of the datagrams sent, from which on a case is no basis for a decision: a drop skips work, so the
 /// sender seems cheaper, and an application would have to send again.
 pub const LOSSY_PCT: f64 = 1.0;
-
-const BETWEEN: &str = "from run to run, half of the cases differ by";
 
 const GOOD_PCT: f64 = 3.0;
 const FAIR_PCT: f64 = 10.0;
@@ -103,37 +98,30 @@ impl Quality {
         let are_most = 2 * earlier.len() >= cases.len();
         let earlier_pct = stats::median(earlier).filter(|_| are_most);
         let grade = grade(&cases, half_width_pct, earlier_pct);
-        let between = earlier_pct.map(|pct| match pct {
-            pct if pct < 100.0 => format!("{BETWEEN} up to {pct:.1} %"),
-            _ => format!("{BETWEEN} 100 % or more"),
-        });
+        let mut reasons = match (grade, half_width_pct) {
+            (Grade::Good, Some(pct)) => {
+                vec![format!(
+                    "half of the intervals within +-{pct:.1} % in this run"
+                )]
+            }
+            _ => reasons(&cases, half_width_pct),
+        };
+        let is_said = grade == Grade::Good || !is_reproducible(earlier_pct);
+        let between = earlier_pct
+            .filter(|_| is_said)
+            .map(|pct| format!("from run to run, half of the cases differ by up to {pct:.1} %"));
+        let second = reasons.len().min(1);
+        reasons.splice(second..second, loss(&cases).into_iter().chain(between));
         Self {
             grade,
-            loss: loss(&cases),
             fixes: fixes(&cases, grade, half_width_pct),
-            reasons: if let (Grade::Good, Some(pct)) = (grade, half_width_pct) {
-                let within = format!("half of the intervals within +-{pct:.1} % in this run");
-                std::iter::once(within).chain(between).collect()
-            } else {
-                let between = between.filter(|_| !is_reproducible(earlier_pct));
-                let mut reasons = reasons(&cases, half_width_pct);
-                let at = reasons.len().min(1);
-                reasons.splice(at..at, between);
-                reasons
-            },
+            reasons,
         }
     }
 
-    /// Returns the text after the grade: the loss at full speed, then the first three reasons.
+    /// Returns the text after the grade: the first three reasons.
     pub fn because(&self) -> String {
-        let reasons = self.reasons.iter().take(3);
-        let texts: Vec<&str> = self
-            .loss
-            .iter()
-            .chain(reasons)
-            .map(String::as_str)
-            .collect();
-        texts.join("; ")
+        self.reasons[..self.reasons.len().min(3)].join("; ")
     }
 }
 
@@ -226,9 +214,7 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     let worst = doubts.rev().max_by_key(|doubt| count(doubt));
     let is_poor = grade == Grade::Poor;
     // What fails once fails again.
-    let failed = DOUBTS
-        .iter()
-        .find(|doubt| doubt.is_failure() && count(doubt) > 0);
+    let failed = Some(&DOUBTS[FAILED]).filter(|doubt| count(doubt) > 0);
     let doubt = failed.or(worst.filter(|_| is_poor)).map(|doubt| doubt.fix);
     let lossy: Vec<&Row> = cases.iter().copied().filter(|row| is_lossy(row)).collect();
     let has_small = |row: &&Row| {
@@ -250,13 +236,9 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     };
     let is_width = is_poor && apart.is_none() && doubt.is_none() && is_width;
     let width = is_width.then_some(Fix::Until);
-    // A step in words has no command that could ask for more rounds, too.
-    let is_in_words = matches!(doubt, Some(Fix::Words(_)));
-    let few = DOUBTS.iter().find(|doubt| doubt.fix == Fix::Rounds);
-    let few = few.filter(|few| is_poor && is_in_words && 4 * count(few) > cases.len());
     // Whatever else disturbed the run, buffers that are too small lose datagrams again.
     let loss = loss.filter(|loss| doubt.is_none() || *loss == Fix::Buffers);
-    let fixes = [apart, doubt, few.map(|few| few.fix), loss, width];
+    let fixes = [apart, doubt, loss, width];
     fixes.into_iter().flatten().collect()
 }
 
@@ -429,18 +411,18 @@ mod tests {
     }
 
     #[test]
-    fn loss_at_full_speed_is_named_first_and_not_graded() {
+    fn loss_at_full_speed_is_named_and_not_graded() {
         let good = "half of the intervals within +-1.0 % in this run";
         assert_eq!(
             with_lossy(2, &row(1.0, &[])).to_string(),
-            format!("good: up to 50.0 % lost at full speed (1 % or more in 2 of 4 cases); {good}")
+            format!("good: {good}; up to 50.0 % lost at full speed (1 % or more in 2 of 4 cases)")
         );
         assert!(with_lossy(2, &row(1.0, &[])).fixes.is_empty());
         let most = with_lossy(3, &row(1.0, &[])).fixes;
         assert_eq!(most[0], Fix::Lossless);
         let unsteady = with_lossy(4, &row(1.0, &[UNSTEADY]));
-        assert!(unsteady.to_string().starts_with("poor: up to 50.0 % lost"));
-        assert_eq!(unsteady.reasons, ["traffic not settled (4 of 4 cases)"]);
+        let reason = "poor: traffic not settled (4 of 4 cases); up to 50.0 % lost";
+        assert!(unsteady.to_string().starts_with(reason));
     }
 
     #[test]

@@ -128,14 +128,9 @@ fn unusable(board: &BoardRanking, measures: &[Measure], engines: &Labels) -> Opt
             "other programs took the CPUs in {disturbed} of {all} cases"
         )),
         Some(only) if engines.len() == 1 => {
-            let labels = board.labels();
-            let overloaded = board.overloaded.iter().map(|one| &*labels[&one.conditions]);
-            let loads: Vec<&str> = overloaded.collect();
-            let overload = match &loads[..] {
-                [] => String::new(),
-                loads => format!("; overloaded: {}", loads.join(", ")),
-            };
-            Some(format!("only {only} was measured{overload}"))
+            let is_over = !board.overloaded.is_empty();
+            let over = if is_over { ", and overloaded" } else { "" };
+            Some(format!("only {only} was measured{over}"))
         }
         _ => None,
     }
@@ -196,25 +191,23 @@ fn reach(board: &BoardRanking, best: &Labels, has_interval: bool) -> Vec<String>
 fn hints(board: &BoardRanking) -> Vec<String> {
     let few = board.averaged.iter().flat_map(|one| &one.left_out);
     let polls = |label: &&str| !board.is_latency && board.case(label).busy_poll.is_some();
-    let engines: [(&str, Labels); 3] = [
-        // Few machines can spare the CPUs that they need.
-        (
-            "Not recommended, as each receiver keeps a CPU busy",
-            board.spinning(),
-        ),
-        (
-            "Left out, as measured in too few groups",
-            few.map(String::as_str).collect(),
-        ),
-        // At full speed hardly anybody waits.
-        (
-            "Busy polling takes CPU time while nothing comes (udpbench latency shows how much)",
-            board.engines().into_iter().filter(polls).collect(),
-        ),
-    ];
-    let engines = engines.iter().filter(|(_, labels)| !labels.is_empty());
-    let engines = engines.map(|(what, labels)| format!("{what}: {}", names(labels, "and")));
-    engines.chain(placement(board)).collect()
+    let said = |what: &str, labels: Labels| {
+        let names = names(&labels, "and");
+        (!names.is_empty()).then(|| format!("{what}: {names}"))
+    };
+    // At full speed hardly anybody waits.
+    let polling = board.engines().into_iter().filter(polls).collect();
+    let polling = said(
+        "Busy polling takes CPU time while nothing comes (udpbench latency shows how much)",
+        polling,
+    );
+    let few = few.map(String::as_str).collect();
+    let few = said("Left out, as measured in too few groups", few);
+    // Few machines can spare the CPUs that they need.
+    let spinning = "Not recommended, as each receiver keeps a CPU busy";
+    let spinning = said(spinning, board.spinning());
+    let hints = [spinning, few, polling, placement(board)];
+    hints.into_iter().flatten().collect()
 }
 
 /// Says how round trips between threads of one host were placed, and the option for others.

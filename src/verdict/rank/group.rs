@@ -100,36 +100,33 @@ impl Conditions {
             if is_needed && told.first() != Some(&&parts[0]) {
                 told.insert(0, &parts[0]);
             }
-            let (first, rest) = told.split_at(1);
-            let rest: Vec<&str> = rest.iter().map(|part| part.as_str()).collect();
-            let with = if rest.is_empty() { "" } else { " with " };
-            format!("{}{with}{}", first[0], rest.join(" and "))
+            let told: Vec<&str> = told.into_iter().map(String::as_str).collect();
+            told.join(" with ")
         };
         all.iter().map(|one| (*one, label(one))).collect()
     }
 
     /// Returns the load if there is one, the payload, the threads, and each value that is not the default, in words.
     fn parts(&self) -> Vec<String> {
-        let block = &self.block;
-        let load = self.asked.map(|asked| match block.rate {
+        let (block, mut parts) = (&self.block, Vec::new());
+        parts.extend(self.asked.map(|asked| match block.rate {
             Some(rate) => format!("{:.0}/s", rate.per_second(block.payload)),
             None => asked.load.to_string(),
-        });
-        let threads = match self.asked {
+        }));
+        parts.push(format!("{} B", block.payload));
+        parts.push(match self.asked {
             _ if block.threads.is_alone() => "1 thread".to_owned(),
             Some(_) => format!("{} threads", block.threads),
             None => "more threads".to_owned(),
-        };
-        let usual = [format!("{} B", block.payload), threads];
-        let usual = load.into_iter().chain(usual);
-        let cpus = self.asked.map(|asked| asked.cpus.to_string());
+        });
+        parts.extend(self.asked.map(|asked| asked.cpus.to_owned()));
         // The load has the rate.
         let block = BlockKey {
             rate: block.rate.filter(|_| self.asked.is_none()),
             ..*block
         };
-        let unusual: Vec<String> = block.unusual().map(|value| value.to_string()).collect();
-        usual.chain(cpus).chain(unusual).collect()
+        parts.extend(block.unusual().map(|value| value.to_string()));
+        parts
     }
 }
 

@@ -125,14 +125,14 @@ impl BoardRanking {
     /// Returns the engines whose gain is unknown: offload over veth, or over a loopback that does not cut trains, where
     /// the kernel copies even what zero copy sends. Requests are too few for trains.
     fn unknown(&self) -> BTreeSet<&str> {
-        let is_wire = self.machine.network == Network::Wire;
-        let is_unknown = |case: &Case| {
+        if self.is_latency || self.machine.network == Network::Wire {
+            return BTreeSet::new();
+        }
+        let is_unknown = |label: &&str| {
+            let case = self.case(label);
             case.loopback != Some(LoopbackTrains::Cut) && Technique::of(case) == Technique::Offload
         };
-        let ranked = self.averaged.iter().flat_map(|one| &one.standing.places);
-        let unknown = ranked.filter(|place| is_unknown(self.case(&place.label)));
-        let unknown = unknown.filter(|_| !is_wire && !self.is_latency);
-        unknown.map(|place| place.label.as_str()).collect()
+        self.engines().into_iter().filter(is_unknown).collect()
     }
 
     /// Returns the engines that keep a CPU busy even when nothing comes. Empty if all that were measured do.

@@ -53,27 +53,22 @@ impl<'a> EligibleRows<'a> {
                     is_disturbed: rows.iter().any(|(other, _)| other.kept_up_above(row)),
                 });
             }
-            match obstacle(row, load) {
-                Some(why) => *eligible.left_out.entry(why).or_default() += 1,
-                None => eligible.admit(group, row),
+            let engines = eligible.groups.get(&group);
+            let beside = engines.and_then(|engines| engines.get(&row.label()));
+            let is_there = beside.is_some_and(|rows| rows.iter().any(|it| are_same_run(it, row)));
+            let twice = is_there.then(|| "the same run is in several files".to_owned());
+            if let Some(why) = obstacle(row, load).or(twice) {
+                *eligible.left_out.entry(why).or_default() += 1;
+                continue;
             }
+            let engines = eligible.groups.entry(group).or_default();
+            engines.entry(row.label()).or_default().push(row);
         }
         // Round trips are of interest even if nothing is beside them.
         if rows.iter().all(|(_, load)| load.is_none()) {
             eligible.leave_out_lone_references();
         }
         eligible
-    }
-
-    fn admit(&mut self, group: RowGroup, row: &'a Row) {
-        let engines = self.groups.entry(group).or_default();
-        let rows = engines.entry(row.label()).or_default();
-        if rows.iter().any(|other| are_same_run(other, row)) {
-            let why = "the same run is in several files".to_owned();
-            *self.left_out.entry(why).or_default() += 1;
-        } else {
-            rows.push(row);
-        }
     }
 
     /// Removes groups that have only the reference. If only unconnected cases were requested, the reference is

@@ -68,12 +68,21 @@ fn lists(board: &BoardRanking, view: View) -> Table {
         let label = format!("{label}, {groups} of {}", counted(*of, "group"));
         lists.push((label, &one.standing, top));
     }
+    lists.retain(|(_, standing, _)| view.by.includes(standing.measure));
     let columns = columns();
     let mut table = columns.empty();
     for (label, standing, top) in lists {
-        if view.by.includes(standing.measure) {
-            table.text(format!("-- {label}, in {}", standing.unit_text()));
-            list(&mut table, &columns, standing, top);
+        table.text(format!("-- {label}, in {}", standing.unit_text()));
+        for place in standing.places.iter().take(top) {
+            table.row(columns.cells(&(standing, place)));
+        }
+        let hidden = standing.places.get(top..).unwrap_or_default();
+        let tied = hidden.iter().filter(|place| place.is_first()).count();
+        if !hidden.is_empty() {
+            let more = hidden.len();
+            table.text(format!(
+                "        and {more} more, {tied} of them on place 1"
+            ));
         }
     }
     if !view.details {
@@ -81,22 +90,6 @@ fn lists(board: &BoardRanking, view: View) -> Table {
     }
     table.text(LEGEND);
     table
-}
-
-/// Adds the first engines of a list, and the number of hidden ones.
-fn list<'a>(table: &mut Table, columns: &Columns<Listed<'a>>, standing: &'a Standing, top: usize) {
-    for place in standing.places.iter().take(top) {
-        table.row(columns.cells(&(standing, place)));
-    }
-    let hidden = standing.places.get(top..).unwrap_or_default();
-    let tied = hidden.iter().filter(|place| place.is_first()).count();
-    match (hidden.len(), tied) {
-        (0, _) => {}
-        (more, 0) => table.text(format!("        and {more} more")),
-        (more, tied) => table.text(format!(
-            "        and {more} more, {tied} of them also on place 1"
-        )),
-    }
 }
 
 /// Indents lines of text; only the first one gets the label.

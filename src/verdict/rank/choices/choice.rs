@@ -85,8 +85,7 @@ impl<'a> Choices<'a> {
             if full.is_waited_for && is_told {
                 (choice.outcome, choice.engines) = (Outcome::Best, all);
             } else {
-                let (what, mbps) = (&full.what, full.mbps);
-                let why = format!("{what}: compare CPU times below {mbps:.0} Mb/s");
+                let why = format!("{}: compare CPU times at a lower rate", full.what);
                 choice.outcome = Outcome::Nobody(why);
             }
             choice.full = Some(full);
