@@ -61,6 +61,8 @@ impl Comparison {
                 *count += usize::from(*first == noun);
             }
         }
+        let mut reasons = Vec::from_iter(reasons);
+        reasons.sort_by_key(|(_, (noun, ..))| *noun == "case");
         let lines = reasons.into_iter();
         let lines = lines.map(|(reason, (noun, what, count))| {
             format!("{} {what}: {reason}", counted(count, noun))
