@@ -81,7 +81,9 @@ fn differ(base: &str, new: &str) -> bool {
 pub(super) fn remarks(pairs: &[[&Row; 2]]) -> Vec<String> {
     let facts = FACTS.iter();
     let facts = facts.filter_map(|&(name, fact)| remark(name, fact, pairs));
-    let windows: Vec<[&Row; 2]> = pairs.iter().filter(are_other_windows).copied().collect();
+    let windows = pairs.iter().copied();
+    let windows = windows.filter(|[base, new]| are_other_windows(base, new));
+    let windows: Vec<[&Row; 2]> = windows.collect();
     let length: Fact = |row| {
         let ms = row.window_ms.unwrap_or_default();
         format!("{ms:.0} ms")
@@ -91,7 +93,7 @@ pub(super) fn remarks(pairs: &[[&Row; 2]]) -> Vec<String> {
 
 /// Returns whether windows have other lengths. These are measured, so they are never quite the same: on a busy machine, a
 /// short window becomes longer by less than a half.
-fn are_other_windows([base, new]: &&[&Row; 2]) -> bool {
+fn are_other_windows(base: &Row, new: &Row) -> bool {
     let lengths = base.window_ms.zip(new.window_ms);
     let ratio = lengths.map_or(1.0, |(base, new)| (base / new).max(new / base));
     // A damaged file may hold any number.

@@ -265,7 +265,7 @@ fn what_a_state_of_a_virtual_machine_may_be_is_no_change() {
         assert_eq!(engine(&found, &label).whole.verdict, verdict, "{speed}");
         assert_eq!(found.is_inconclusive(), verdict != Verdict::Worse);
         // Nor does it promise to see what it would not call.
-        let visible = found.judgement.visible().flatten();
+        let visible = found.judgement.visible();
         assert!(visible.is_some_and(|visible| visible > 0.16));
     }
 }

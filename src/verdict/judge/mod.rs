@@ -328,12 +328,11 @@ impl Judgement {
     }
 
     /// Returns the smallest change that this test would call worse in 9 of 10 repetitions, as a fraction, of whichever
-    /// engine. `None` in place of a number: no change would have been of some engine, however large.
-    pub fn visible(&self) -> Option<Option<f64>> {
+    /// engine. Infinite: no change would have been of some engine, however large.
+    pub fn visible(&self) -> Option<f64> {
         let judged = self.engines.iter().filter(|it| it.whole.change.is_some());
-        let visible = judged.map(|it| self.visible_in(&it.whole));
-        let size = |visible: &Option<f64>| visible.unwrap_or(f64::INFINITY);
-        visible.max_by(|one, other| size(one).total_cmp(&size(other)))
+        let visible = judged.map(|it| self.visible_in(&it.whole).unwrap_or(f64::INFINITY));
+        visible.max_by(f64::total_cmp)
     }
 
     /// Returns whether so little was measured that no change of any engine would be called, however large.

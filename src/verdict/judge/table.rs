@@ -80,7 +80,7 @@ pub(crate) fn tables(
     let cases = verdict(columns, by, |it| &it.answer).table(largest_first(judgement, detail));
     let drawn = [engines, cases].map(|table| table.draw(width.into()));
     let drawn = drawn.iter().filter(|text| !text.is_empty());
-    drawn.map(|text| format!("\n{text}")).collect()
+    drawn.flat_map(|text| ["\n", text]).collect()
 }
 
 /// Returns each engine followed by its parts: those of the cut that tells where a change is, or all parts.
@@ -162,12 +162,12 @@ change %: {what}{relative}, after a 95 % interval for each change alone.
 /// Says which change of an engine would have been called one.
 pub(crate) fn visible(judgement: &Judgement) -> Option<String> {
     let worse = judgement.question.by.words()[2];
-    Some(match judgement.visible()? {
-        Some(visible) => {
-            let pct = (100.0 * visible).ceil();
-            format!("Would have seen any engine {pct:.0} % {worse}, in 9 of 10 tries.")
-        }
-        None => "Even a large change of an engine may not have been seen.".to_owned(),
+    let visible = judgement.visible()?;
+    let pct = (100.0 * visible).ceil();
+    Some(if visible.is_finite() {
+        format!("Would have seen any engine {pct:.0} % {worse}, in 9 of 10 tries.")
+    } else {
+        "Even a large change of an engine may not have been seen.".to_owned()
     })
 }
 

@@ -12,7 +12,7 @@ const MOST_NAMES: usize = 4;
 /// longer lists.
 const MOST_LISTED: usize = 4;
 
-impl<'a> Choices<'a> {
+impl Choices<'_> {
     /// Returns a line for all conditions of which the same is said: the best engines, or why there are none. `are_best`: only
     /// for conditions that have some.
     pub(in crate::verdict::rank) fn lines(&self, are_best: bool) -> Vec<String> {
