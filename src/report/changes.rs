@@ -13,9 +13,9 @@ use crate::results::files::Results;
 use crate::term::table::Columns;
 use crate::text::digits::counted;
 use crate::verdict::compare::table::RELATIVE;
-use crate::verdict::compare::{Comparison, compare, footnotes};
-use crate::verdict::judge::percent::{estimate, interval};
+use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge::table::{Detail, counts, largest_first, legend, told, value, visible};
+use crate::verdict::judge::table::{estimate, interval};
 use crate::verdict::judge::{By, Case, Judgement, Question, Verdict};
 use crate::verdict::quality::Quality;
 
@@ -189,7 +189,7 @@ fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
             (cases(judgement, ["before", "after"]))
             (legend_of(&legend(judgement, RELATIVE)))
         }
-        @let remarks = once_each(comparisons.iter().flat_map(footnotes::lines));
+        @let remarks = once_each(comparisons.iter().flat_map(Comparison::footnotes));
         @if !remarks.is_empty() {
             ul { @for remark in remarks { li { (remark) } } }
         }

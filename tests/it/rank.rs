@@ -31,8 +31,11 @@ fn by_and_top_choose_what_is_shown() {
         kept().display()
     ));
     let text = stdout(&output);
-    assert!(text.contains("\n CPU         1  gso>gro"), "{text}");
-    assert!(!text.contains("\n speed  "), "{text}");
+    assert!(
+        text.contains("times std's CPU time\n     1  gso>gro"),
+        "{text}"
+    );
+    assert!(!text.contains("in times std\n"), "{text}");
     assert_eq!(text.matches("and 5 more").count(), 2, "{text}");
 }
 

@@ -204,7 +204,7 @@ fn requests_at_a_rate_are_sent_at_it_and_more_than_can_be_answered_has_no_round_
     // What was asked for is no result: round trips are, unless it was too much.
     fs::copy(place.path("out.jsonl"), place.path("new.jsonl")).expect("copied");
     for (command, expected) in [
-        ("rank out.csv", "only nix was measured; overloaded: "),
+        ("rank out.csv", "only nix was measured, and overloaded"),
         ("compare out.csv new.jsonl", "at a given rate"),
     ] {
         let output = place.run(command);

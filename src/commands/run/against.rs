@@ -18,8 +18,8 @@ use crate::results::row::{Row, Status};
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge::Question;
-use crate::verdict::judge::percent::percent;
 use crate::verdict::judge::table::Detail;
+use crate::verdict::judge::table::percent;
 
 /// Results that a run is compared with.
 pub(super) struct Base {

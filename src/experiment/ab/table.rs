@@ -10,7 +10,7 @@ use crate::results::command_line::CommandLine;
 use crate::term::fold;
 use crate::text::digits::counted;
 use crate::text::duration;
-use crate::verdict::judge::percent::estimate;
+use crate::verdict::judge::table::estimate;
 use crate::verdict::judge::table::{Detail, counts, tables};
 use crate::verdict::judge::{Engine, Judgement, Verdict, table};
 

@@ -39,10 +39,9 @@ fn engine<'a>(judgement: &'a Judgement, label: &str) -> &'a Engine {
         .expect("it ran")
 }
 
-/// Returns the parts of the cut that tells most, with their verdicts.
+/// Returns the parts of the cut that tells where a change is, with their verdicts.
 fn told(engine: &Engine) -> Vec<(Part, &'static str)> {
-    let cut = engine.telling.map(|number| &engine.parts[number]);
-    let parts = cut.into_iter().flatten();
+    let parts = engine.telling().into_iter().flatten();
     parts
         .map(|(part, answer)| (*part, answer.verdict.word(By::Speed)))
         .collect()

@@ -8,36 +8,35 @@ use crate::verdict::judge::Obstacle;
 
 /// Returns why two rows of one case must not be compared, or `None`.
 pub(super) fn obstacle(base: &Row, new: &Row) -> Option<Obstacle> {
-    other_system(base, new)
-        .or_else(|| other_buffers(base, new))
-        .or_else(|| throttled(base, new))
+    let throttled = || {
+        let row = [base, new].into_iter().find(|row| row.was_throttled())?;
+        let how = row.throttled.to_string();
+        Some(Obstacle::Throttled { how })
+    };
+    let other = other_system(base, new).or_else(|| other(BUFFERS, base, new));
+    other.or_else(throttled)
 }
 
 /// Returns why two rows are of different machines or builds, or `None`.
 pub(super) fn other_system(base: &Row, new: &Row) -> Option<Obstacle> {
-    other_machine(base, new)
-        .or_else(|| other_virtualization(base, new))
-        .or_else(|| other_build(base, new))
+    other(SYSTEM, base, new)
 }
 
-fn other_machine(base: &Row, new: &Row) -> Option<Obstacle> {
-    MACHINE.iter().find_map(|(name, fact)| {
-        let (base, new) = (fact(base), fact(new));
-        differ(&base, &new).then(|| other(name, &base, &new))
+fn other(facts: &[(&str, Fact)], base: &Row, new: &Row) -> Option<Obstacle> {
+    facts.iter().find_map(|(what, fact)| {
+        let (before, after) = (fact(base), fact(new));
+        differ(&before, &after).then(|| Obstacle::Other {
+            what: (*what).to_owned(),
+            before,
+            after,
+        })
     })
 }
 
-fn other(what: &str, before: &str, after: &str) -> Obstacle {
-    Obstacle::Other {
-        what: what.to_owned(),
-        before: before.to_owned(),
-        after: after.to_owned(),
-    }
-}
-
+/// A fact about a row as a text. Empty: it is unknown.
 type Fact = fn(&Row) -> String;
 
-const MACHINE: &[(&str, Fact)] = &[
+const SYSTEM: &[(&str, Fact)] = &[
     ("board", |row| row.board.clone()),
     ("model", |row| row.model.clone()),
     ("CPU model", |row| row.cpu_model.clone()),
@@ -50,53 +49,55 @@ const MACHINE: &[(&str, Fact)] = &[
     ("architecture of the other host", |row| {
         row.remote_machine.clone()
     }),
+    // An emulated board differs from a real one.
+    ("virtualization", |row| match row.virtualization.as_str() {
+        "" => "none".to_owned(),
+        by => by.to_owned(),
+    }),
+    ("build", |row| {
+        let kind = match (row.version.as_str(), row.is_debug()) {
+            ("", _) => "",
+            (_, true) => "debug",
+            (_, false) => "release",
+        };
+        kind.to_owned()
+    }),
 ];
 
-/// Returns whether two known texts differ. An empty text is unknown.
+const BUFFERS: &[(&str, Fact)] = &[
+    ("SO_RCVBUF", |row| bytes(row.rcvbuf_bytes)),
+    ("SO_SNDBUF", |row| bytes(row.sndbuf_bytes)),
+];
+
+fn bytes(bytes: Option<u64>) -> String {
+    bytes.map_or_else(String::new, |bytes| format!("{bytes} B"))
+}
+
 fn differ(base: &str, new: &str) -> bool {
     base != new && !base.is_empty() && !new.is_empty()
 }
 
-/// Returns the remark on different virtualization. An empty text means that none was found, so an emulated board
-/// differs from a real one.
-fn other_virtualization(base: &Row, new: &Row) -> Option<Obstacle> {
-    let shown = |row: &Row| match row.virtualization.as_str() {
-        "" => "none".to_owned(),
-        by => by.to_owned(),
-    };
-    let (base, new) = (shown(base), shown(new));
-    (base != new).then(|| other("virtualization", &base, &new))
-}
-
-fn other_build(base: &Row, new: &Row) -> Option<Obstacle> {
-    let kind = |row: &Row| if row.is_debug() { "debug" } else { "release" };
-    let differs = differ(&base.version, &new.version) && base.is_debug() != new.is_debug();
-    differs.then(|| other("build", kind(base), kind(new)))
-}
-
-fn other_buffers(base: &Row, new: &Row) -> Option<Obstacle> {
-    let granted = [
-        ("SO_RCVBUF", base.rcvbuf_bytes, new.rcvbuf_bytes),
-        ("SO_SNDBUF", base.sndbuf_bytes, new.sndbuf_bytes),
-    ];
-    granted.into_iter().find_map(|(name, base, new)| {
-        let (base, new) = (base?, new?);
-        (base != new).then(|| other(name, &format!("{base} B"), &format!("{new} B")))
-    })
-}
-
-fn throttled(base: &Row, new: &Row) -> Option<Obstacle> {
-    let throttled = [base, new].into_iter().find(|row| row.was_throttled())?;
-    let how = throttled.throttled.to_string();
-    Some(Obstacle::Throttled { how })
-}
-
 /// Returns a remark for each difference between compared rows that may explain a change.
 pub(super) fn remarks(pairs: &[[&Row; 2]]) -> Vec<String> {
-    let facts = FACTS
-        .iter()
-        .filter_map(|&(name, fact)| remark(name, fact, pairs));
-    facts.chain(other_windows(pairs)).collect()
+    let facts = FACTS.iter();
+    let facts = facts.filter_map(|&(name, fact)| remark(name, fact, pairs));
+    let windows = pairs.iter().copied();
+    let windows = windows.filter(|[base, new]| are_other_windows(base, new));
+    let windows: Vec<[&Row; 2]> = windows.collect();
+    let length: Fact = |row| {
+        let ms = row.window_ms.unwrap_or_default();
+        format!("{ms:.0} ms")
+    };
+    facts.chain(remark("windows", length, &windows)).collect()
+}
+
+/// Returns whether windows have other lengths. These are measured, so they are never quite the same: on a busy machine, a
+/// short window becomes longer by less than a half.
+fn are_other_windows(base: &Row, new: &Row) -> bool {
+    let lengths = base.window_ms.zip(new.window_ms);
+    let ratio = lengths.map_or(1.0, |(base, new)| (base / new).max(new / base));
+    // A damaged file may hold any number.
+    (1.5..1e9).contains(&ratio)
 }
 
 const FACTS: &[(&str, Fact)] = &[
@@ -136,27 +137,6 @@ fn remark(name: &str, fact: Fact, pairs: &[[&Row; 2]]) -> Option<String> {
         counted(cases, "case")
     ))
 }
-
-/// Returns the remark on different lengths of windows. Lengths are measured, so they are never quite the same.
-fn other_windows(pairs: &[[&Row; 2]]) -> Option<String> {
-    /// Longest window that a file may claim, in ms.
-    const LONGEST_MS: f64 = 1e12;
-    let window = |row: &Row| row.window_ms.filter(|ms| (0.0..LONGEST_MS).contains(ms));
-    let both = pairs
-        .iter()
-        .filter_map(|[base, new]| window(base).zip(window(new)));
-    let differing = both.filter(|(base, new)| base / new > SAME_WINDOW || new / base > SAME_WINDOW);
-    let differing: Vec<(f64, f64)> = differing.collect();
-    let (base, new) = differing.first()?;
-    let cases = counted(differing.len(), "case");
-    Some(format!(
-        "other windows in {cases}: of {base:.0} ms, now of {new:.0} ms"
-    ))
-}
-
-/// Ratio of two lengths up to which windows count as equal. On a busy machine, a short window becomes longer by less
-/// than this.
-const SAME_WINDOW: f64 = 1.5;
 
 #[cfg(test)]
 mod tests {
@@ -256,7 +236,7 @@ mod tests {
             [
                 "other kernel in 2 cases: 6.12.0, now 6.13.0",
                 "other CPUs in 2 cases: 0>1, now 2>3",
-                "other windows in 2 cases: of 100 ms, now of 1000 ms"
+                "other windows in 2 cases: 100 ms, now 1000 ms"
             ]
         );
         assert!(remarks(&[[&base, &base]]).is_empty());

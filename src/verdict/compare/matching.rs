@@ -1,41 +1,11 @@
 //! Matches the rows of several files on two sides, by case.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use super::comparability;
 use crate::results::files::Results;
 use crate::results::row::{Failure, Hindrance, Reason, Row, Status, Warning};
 use crate::verdict::judge::{Obstacle, Verdict};
-
-/// Rows of two sides, by case.
-pub(super) struct Matching<'a> {
-    /// Cases that were measured in all files before and are in all files after.
-    pub(super) cases: Vec<Matched<'a>>,
-    /// Reasons why cases are left out, with their numbers.
-    pub(super) left_out: Vec<(LeftOut, usize)>,
-}
-
-/// Reason why a case is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LeftOut {
-    /// It is on this side only.
-    Only(&'static str),
-    /// It is on both sides, and not in every file.
-    NotInEveryFile,
-    /// It was not measured, on this side or on both.
-    NotMeasured(Status, &'static str),
-}
-
-impl fmt::Display for LeftOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Only(side) => write!(f, "only {side}"),
-            Self::NotInEveryFile => f.write_str("not in every file"),
-            Self::NotMeasured(status, place) => write!(f, "{status} {place}"),
-        }
-    }
-}
 
 /// Case with its rows.
 pub(super) struct Matched<'a> {
@@ -47,39 +17,35 @@ pub(super) struct Matched<'a> {
 
 const SIDES: [&str; 2] = ["BEFORE", "AFTER"];
 
-impl<'a> Matching<'a> {
-    pub(super) fn of(sides: [&'a [Results]; 2]) -> Self {
-        let counts = sides.map(<[Results]>::len);
-        let mut by_case: BTreeMap<String, [Vec<Vec<&Row>>; 2]> = BTreeMap::new();
-        for (side, files) in sides.into_iter().enumerate() {
-            for (file, results) in files.iter().enumerate() {
-                for row in &results.rows {
-                    let none = || counts.map(|count| vec![Vec::new(); count]);
-                    by_case.entry(row.case.key()).or_insert_with(none)[side][file].push(row);
-                }
+/// Returns the cases that were measured in all files before and are in all files after, and why others are left out, with
+/// their numbers.
+pub(super) fn cases(sides: [&[Results]; 2]) -> (Vec<Matched<'_>>, BTreeMap<String, usize>) {
+    let counts = sides.map(<[Results]>::len);
+    let mut by_case: BTreeMap<String, [Vec<Vec<&Row>>; 2]> = BTreeMap::new();
+    for (side, files) in sides.into_iter().enumerate() {
+        for (file, results) in files.iter().enumerate() {
+            for row in &results.rows {
+                let none = || counts.map(|count| vec![Vec::new(); count]);
+                by_case.entry(row.case.key()).or_insert_with(none)[side][file].push(row);
             }
         }
-        let rows = sides[1].iter().flat_map(|results| &results.rows);
-        let mut warnings = rows.flat_map(|row| &row.warnings);
-        let busy = warnings.find(|warning| warning.is_other_programs());
-        let mut cases = Vec::new();
-        let mut left_out: Vec<(LeftOut, usize)> = Vec::new();
-        for rows in by_case.values() {
-            match matched(rows, busy) {
-                Ok(matched) => cases.push(matched),
-                Err(why) => match left_out.iter_mut().find(|(known, _)| *known == why) {
-                    Some((_, count)) => *count += 1,
-                    None => left_out.push((why, 1)),
-                },
-            }
-        }
-        cases.sort_by_cached_key(|matched| {
-            let row = matched.row();
-            (row.block(), row.label(), row.connection)
-        });
-        left_out.sort_by_cached_key(|(why, _)| why.to_string());
-        Self { cases, left_out }
     }
+    let rows = sides[1].iter().flat_map(|results| &results.rows);
+    let mut warnings = rows.flat_map(|row| &row.warnings);
+    let busy = warnings.find(|warning| warning.is_other_programs());
+    let mut cases = Vec::new();
+    let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
+    for rows in by_case.values() {
+        match matched(rows, busy) {
+            Ok(matched) => cases.push(matched),
+            Err(why) => *left_out.entry(why).or_default() += 1,
+        }
+    }
+    cases.sort_by_cached_key(|matched| {
+        let row = matched.row();
+        (row.block(), row.label(), row.connection)
+    });
+    (cases, left_out)
 }
 
 impl<'a> Matched<'a> {
@@ -101,7 +67,7 @@ impl<'a> Matched<'a> {
 fn matched<'a>(
     rows: &[Vec<Vec<&'a Row>>; 2],
     busy: Option<&Warning>,
-) -> Result<Matched<'a>, LeftOut> {
+) -> Result<Matched<'a>, String> {
     for (side, files) in SIDES.iter().zip(rows) {
         if let Some(several) = files.iter().find(|rows| rows.len() > 1) {
             let (rows, side) = (several.len(), (*side).to_owned());
@@ -114,32 +80,24 @@ fn matched<'a>(
     }
     for (one, other) in [(0, 1), (1, 0)] {
         if rows[other].iter().all(Vec::is_empty) {
-            return Err(LeftOut::Only(SIDES[one]));
+            return Err(format!("only {}", SIDES[one]));
         }
     }
     if rows.iter().flatten().any(Vec::is_empty) {
-        return Err(LeftOut::NotInEveryFile);
+        return Err("not in every file".to_owned());
     }
     let [before, after] = [0, 1].map(|side| rows[side].concat());
     if let Some(row) = before.iter().find(|row| status(row) != Status::Ok) {
-        let before = status(row);
-        let is_so_in_both = after.iter().all(|row| status(row) == before);
-        let place = if is_so_in_both {
-            "on both sides"
-        } else {
-            SIDES[0]
-        };
-        return Err(LeftOut::NotMeasured(before, place));
+        return Err(format!("{} {}", status(row), SIDES[0]));
     }
     let failed = after.iter().filter(|row| status(row) == Status::Failed);
     let failed: Vec<&Row> = failed.copied().collect();
     if let Some(broken) = failed.first() {
-        let nothing_came = || Failure::NothingReceived {
-            hindrance: Hindrance::default(),
-        };
         let failure = match &broken.reason {
             Reason::Failed(failure) => failure.clone(),
-            _ => nothing_came(),
+            _ => Failure::NothingReceived {
+                hindrance: Hindrance::default(),
+            },
         };
         let (failures, runs) = (failed.len(), after.len());
         let verdict = match busy.filter(|_| failure.may_be_starved()) {
@@ -164,7 +122,7 @@ fn matched<'a>(
         });
     }
     if let Some(row) = after.iter().find(|row| status(row) != Status::Ok) {
-        return Err(LeftOut::NotMeasured(status(row), SIDES[1]));
+        return Err(format!("{} {}", status(row), SIDES[1]));
     }
     let is_disturbed = |rows: &Vec<&Row>| rows.iter().any(|row| row.lost_cpu_time());
     let disturbed = SIDES.iter().zip([&before, &after]);

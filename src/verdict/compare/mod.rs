@@ -5,19 +5,18 @@
 //! | match the rows of all files, and reject rows that must not be compared | `matching`, `comparability` |
 //! | estimate changes and their errors from few sweeps | `sweeps` |
 //! | give the verdicts | the judge, beside this module |
-//! | say what the numbers do not show | `footnotes` |
+//! | draw them, and say what the numbers do not show | `table` |
 //!
 //! `docs/METHODOLOGY.md` gives the reasons, `docs/VALIDATION.md` the error rates.
 
 mod comparability;
-pub(crate) mod footnotes;
 mod matching;
 mod sweeps;
 pub mod table;
 
 use std::collections::BTreeSet;
 
-use self::matching::{LeftOut, Matched, Matching};
+use self::matching::Matched;
 use self::sweeps::{Measured, Sweeps};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
@@ -44,8 +43,8 @@ pub struct Comparison {
     pub is_disturbed: bool,
     /// True if an engine that was measured before is judged in no case.
     is_one_missing: bool,
-    /// A case of each side, as alike as any two are.
-    unmatched: Option<[String; 2]>,
+    /// The first case of each side.
+    first: [Option<String>; 2],
 }
 
 /// Change of the whole machine, as a fraction, from which on a comparison answers nothing, as it cannot tell the kernel
@@ -55,11 +54,11 @@ const MACHINE_MOVED: f64 = 0.10;
 
 /// Compares the runs before with those after.
 pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
-    let matching = Matching::of(sides);
+    let (matched, left_out) = matching::cases(sides);
     let mut measured: Vec<(Case, Measured)> = Vec::new();
     let mut others: Vec<Case> = Vec::new();
     let mut compared: Vec<[&Row; 2]> = Vec::new();
-    for matched in &matching.cases {
+    for matched in &matched {
         match taken(matched, question.by) {
             Ok(taken) => {
                 measured.push((case(matched, question.by, Verdict::Unclear), taken));
@@ -69,18 +68,14 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
             Err(verdict) => others.push(case(matched, question.by, verdict)),
         }
     }
-    let left_out = matching.left_out.iter();
+    let left_out = left_out.iter();
     let left_out = left_out.map(|(why, count)| format!("{} {why}", counted(*count, "case")));
-    let first = matching.left_out.first();
-    let is_unmatched =
-        matching.cases.is_empty() && first.is_some_and(|(why, _)| matches!(why, LeftOut::Only(_)));
     let mut remarks: Vec<String> = left_out.collect();
     remarks.extend(comparability::remarks(&compared));
     let mut rows = compared.iter().flatten();
     let is_virtual = rows.any(|row| !row.virtualization.is_empty());
-    remarks.extend(
-        is_virtual.then(|| "On a virtual machine, another run may differ by more.".to_owned()),
-    );
+    let caution = "On a virtual machine, another run may differ by more.";
+    remarks.extend(is_virtual.then(|| caution.to_owned()));
     let missing = missing(sides[0], &measured);
     let is_one_missing = missing.is_some();
     remarks.extend(missing);
@@ -88,27 +83,24 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
     cases.extend(others);
     let sweeps = Sweeps::new(measured, sides.map(<[Results]>::len), question.threshold);
     let judgement = judge(question, cases, 1, &sweeps);
-    let changed = judgement
-        .engines
-        .iter()
-        .filter(|engine| engine.whole.verdict.is_news() || engine.is_unattributed());
+    let changed = judgement.engines.iter();
+    let changed = changed.filter(|it| it.whole.verdict.is_news() || it.is_unattributed());
     let changed: BTreeSet<&str> = changed.map(|engine| engine.label.as_str()).collect();
     let machine = stats::median(sweeps.machine_without(&changed));
+    let disturbed = matched.iter();
+    let disturbed = disturbed.filter(|it| it.is_measured() && it.verdict.is_some());
     Comparison {
         names: sides.map(|files| files.iter().map(|file| file.name.clone()).collect()),
         machine: machine.map(f64::exp_m1),
         judgement,
         remarks,
-        is_disturbed: {
-            let cases = matching.cases.iter();
-            let disturbed = cases.filter(|it| it.is_measured() && it.verdict.is_some());
-            4 * disturbed.count() > matching.cases.len()
-        },
+        is_disturbed: 4 * disturbed.count() > matched.len(),
         is_one_missing,
-        unmatched: is_unmatched
-            .then(|| most_alike(sides))
-            .flatten()
-            .map(|rows| rows.map(|row| row.case.key())),
+        first: sides.map(|files| {
+            let mut rows = files.iter().flat_map(|file| &file.rows);
+            let row = rows.find(|row| row.status == Status::Ok);
+            row.map(|row| row.case.key())
+        }),
     }
 }
 
@@ -122,9 +114,7 @@ impl Comparison {
     /// and is not judged, or the whole machine is worse.
     pub fn is_inconclusive(&self) -> bool {
         let Question { by, threshold } = self.judgement.question;
-        let machine = self
-            .machine
-            .map_or(0.0, |change| by.upward_if_better(change));
+        let machine = by.upward_if_better(self.machine.unwrap_or_default());
         // An engine that is better than the others may be the only one that did not change.
         let mut engines = self.judgement.engines.iter();
         let is_one_better = engines.any(|engine| engine.whole.verdict == Verdict::Better);
@@ -141,16 +131,14 @@ impl Comparison {
         if cases.any(|case| case.answer.verdict.was_judged()) {
             return None;
         }
-        let reasons = self
-            .judgement
-            .cases
-            .iter()
-            .filter_map(|case| case.answer.verdict.reason())
-            .map(Obstacle::to_string);
-        let first = reasons.chain(self.remarks.iter().cloned()).next();
-        let first = first.unwrap_or_else(|| "there are no rows".to_owned());
-        Some(match &self.unmatched {
-            Some([before, after]) if before != after => {
+        let cases = self.judgement.cases.iter();
+        let reasons = cases.filter_map(|case| case.answer.verdict.reason());
+        let mut reasons = reasons.map(ToString::to_string).chain(self.remarks.clone());
+        let first = reasons
+            .next()
+            .unwrap_or_else(|| "there are no rows".to_owned());
+        Some(match &self.first {
+            [Some(before), Some(after)] if self.judgement.cases.is_empty() && before != after => {
                 format!(
                     "{first}: BEFORE has {before}, AFTER {after} (udpbench ab measures two settings in turn)"
                 )
@@ -158,27 +146,6 @@ impl Comparison {
             _ => first,
         })
     }
-}
-
-/// Returns a row of each side; no two others agree in more of what tells cases apart at the first glance.
-fn most_alike(sides: [&[Results]; 2]) -> Option<[&Row; 2]> {
-    let [before, after] = sides.map(|files| {
-        let rows = files.iter().flat_map(|file| &file.rows);
-        rows.filter(|row| row.status == Status::Ok)
-    });
-    let alike = |one: &Row, other: &Row| {
-        let equal = [
-            one.engine == other.engine,
-            one.payload_bytes == other.payload_bytes,
-            one.threads == other.threads,
-            one.connection == other.connection,
-            one.ip == other.ip,
-        ];
-        equal.into_iter().filter(|is_equal| *is_equal).count()
-    };
-    let pairs = before.flat_map(|one| after.clone().map(move |other| [one, other]));
-    // Of several the first.
-    pairs.min_by_key(|[one, other]| std::cmp::Reverse(alike(one, other)))
 }
 
 /// Returns the engines that were measured before and can be judged in no case, in a remark.
@@ -234,25 +201,22 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
         let values = rows[side].iter().map(|row| value(row, by));
         values.map(|value| Some(value?.ln())).collect()
     };
-    let within = rows.iter().flatten().map(|row| within(row, by));
-    let within: Vec<f64> = within.collect();
-    match (logs(0), logs(1)) {
-        (Some(before), Some(after)) => Ok(Measured {
-            label: first.label(),
-            block: first.block(),
-            parts: parts::of_case(&first.case),
-            logs: [before, after],
-            within: within.iter().sum::<f64>() / within.len() as f64,
-            state: if first.virtualization.is_empty() {
-                0.0
-            } else {
-                Technique::of(&first.case).state_pct() / 100.0
-            },
-        }),
-        _ => Err(Verdict::NotComparable(Obstacle::NoValue {
-            what: by.words()[0].to_owned(),
-        })),
-    }
+    let Some((before, after)) = logs(0).zip(logs(1)) else {
+        let what = by.words()[0].to_owned();
+        return Err(Verdict::NotComparable(Obstacle::NoValue { what }));
+    };
+    let state_pct = match first.virtualization.as_str() {
+        "" => 0.0,
+        _ => Technique::of(&first.case).state_pct(),
+    };
+    Ok(Measured {
+        label: first.label(),
+        block: first.block(),
+        parts: parts::of_case(&first.case),
+        logs: [before, after],
+        within: sweeps::mean(rows.iter().flatten().map(|row| within(row, by))),
+        state: state_pct / 100.0,
+    })
 }
 
 /// Returns the value of a row that is compared. `None`: it is not a positive number.

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::{BlockKey, Threads};
 use crate::stats;
-use crate::verdict::judge::{Change, Changes, Doubts, Evidence, Obstacle, Parts, Threshold};
+use crate::verdict::judge::{Change, Parts, Threshold};
 
 /// Logarithms of a case in all sweeps.
 #[derive(Clone, Debug)]
@@ -97,11 +97,7 @@ impl Sweeps {
 
     /// Returns the mean change of cases with the machine, as a logarithm.
     fn moved(&self, cases: &[usize]) -> f64 {
-        let change = |&number: &usize| {
-            let [before, after] = &self.cases[number].logs;
-            mean(after.iter().copied()) - mean(before.iter().copied())
-        };
-        mean(cases.iter().map(change))
+        mean(cases.iter().map(|&number| change(&self.cases[number].logs)))
     }
 
     /// Returns the logarithms of each case without the machine, on both sides, around the middle of the case. `None`:
@@ -139,12 +135,8 @@ impl Sweeps {
 
     fn centred(&self, case: usize, side: usize, sweep: usize) -> f64 {
         let logs = &self.cases[case].logs;
-        let middle = logs
-            .iter()
-            .map(|logs| mean(logs.iter().copied()))
-            .sum::<f64>()
-            / 2.0;
-        logs[side][sweep] - middle
+        let [before, after] = logs.each_ref().map(|logs| mean(logs.iter().copied()));
+        logs[side][sweep] - f64::midpoint(before, after)
     }
 
     fn is_repeated(&self) -> bool {
@@ -239,10 +231,8 @@ struct Fit<'a> {
 impl Fit<'_> {
     /// Returns those of some cases that something measures.
     fn measured(&self, cases: &[usize]) -> Vec<usize> {
-        let cases = cases.iter().copied();
-        cases
-            .filter(|&number| self.logs[number].is_some())
-            .collect()
+        let is_measured = |number: &usize| self.logs[*number].is_some();
+        cases.iter().copied().filter(is_measured).collect()
     }
 
     /// Returns the mean change of those cases that something measures.
@@ -259,8 +249,7 @@ impl Fit<'_> {
             let sweep = |sweep: usize| mean(logs.iter().map(|logs| logs[side][sweep]));
             (0..sweeps.counts[side]).map(sweep).collect::<Vec<f64>>()
         });
-        let [before, after] = sides.each_ref().map(|side| mean(side.iter().copied()));
-        let log = after - before;
+        let log = change(&sides);
         let mut blocks: BTreeMap<BlockKey, Vec<f64>> = BTreeMap::new();
         for &number in &cases {
             let case = &sweeps.cases[number];
@@ -276,9 +265,8 @@ impl Fit<'_> {
             *by_threads.entry(block.threads).or_default() += sum + shared;
         }
         let variance: f64 = by_threads.values().sum();
-        let spread = by_threads
-            .iter()
-            .map(|(threads, part)| part.powi(2) / scatter[threads].freedom);
+        let parts = by_threads.iter();
+        let spread = parts.map(|(threads, part)| part.powi(2) / scatter[threads].freedom);
         let spread: f64 = spread.sum();
         let mut variance_of_one = variance / (cases.len() as f64).powi(2);
         let mut freedom = variance.powi(2) / spread;
@@ -296,33 +284,10 @@ impl Fit<'_> {
         let moved = if moved.is_finite() { moved } else { 0.0 };
         let error = variance.sqrt().hypot(moved);
         let states = cases.iter().map(|&number| sweeps.cases[number].state);
-        let change = Change::by_student(log, error, freedom, sweeps.threshold)?
+        let found = Change::by_student(log, error, freedom, sweeps.threshold)?
             .beside_states(states.fold(0.0, f64::max));
         let is_guess = blocks.keys().any(|block| scatter[&block.threads].is_guess);
-        Some(if is_guess {
-            change.untestable()
-        } else {
-            change
-        })
-    }
-}
-
-impl Evidence for Sweeps {
-    fn changes(&self, changed: &BTreeSet<usize>) -> Changes<'_> {
-        let fit = self.fit(changed);
-        Box::new(move |cases| fit.change(cases))
-    }
-
-    fn doubts(&self, changed: &BTreeSet<usize>, risk: f64) -> Doubts<'_> {
-        self.doubts_of(changed, risk)
-    }
-
-    fn obstacle(&self, cases: &[usize]) -> Obstacle {
-        let is_alone = |number: &usize| self.blocks[&self.cases[*number].block].len() == 1;
-        if cases.iter().all(is_alone) {
-            return Obstacle::Alone;
-        }
-        Obstacle::OneBlock
+        Some(if is_guess { found.untestable() } else { found })
     }
 }
 
@@ -357,9 +322,8 @@ impl Sweeps {
             for (left, free) in self.unexplained(cases, logs) {
                 // The cases of a block follow each other.
                 let mut left = &left[..];
-                for of_block in
-                    cases.chunk_by(|&one, &next| self.cases[one].block == self.cases[next].block)
-                {
+                let block = |number: &usize| self.cases[*number].block;
+                for of_block in cases.chunk_by(|one, next| block(one) == block(next)) {
                     let (own, rest) = left.split_at(of_block.len());
                     let threads = self.cases[of_block[0]].block.threads;
                     scatter.entry(threads).or_default().add(own, free);
@@ -368,28 +332,21 @@ impl Sweeps {
             }
         }
         for (threads, found) in &mut scatter {
-            let of_threads = || {
-                self.blocks
-                    .iter()
-                    .filter(|(block, _)| block.threads == *threads)
-            };
-            let blocks = of_threads().count() as f64;
-            let engines: usize = of_threads().map(|(_, engines)| engines.len()).sum();
-            let cases = || of_threads().flat_map(|(_, engines)| engines.values().flatten());
+            let blocks = self.blocks.iter();
+            let of_threads = blocks.filter(|(block, _)| block.threads == *threads);
+            let of_threads: Vec<_> = of_threads.map(|(_, engines)| engines).collect();
+            let blocks = of_threads.len() as f64;
+            let engines: usize = of_threads.iter().map(|engines| engines.len()).sum();
+            let cases = || of_threads.iter().flat_map(|it| it.values().flatten());
             let free = (engines as f64 - blocks) / cases().count() as f64;
             found.freedom = found.variances * free;
             found.within = mean(cases().map(|&number| self.cases[number].within));
         }
         scatter.retain(|_, found| found.freedom >= 1.0 && found.variances > 0.0);
         for (block, engines) in &self.blocks {
-            let known = engines
-                .values()
-                .flatten()
-                .filter_map(|&number| logs[number].as_ref());
+            let cases = engines.values().flatten();
+            let known = cases.filter_map(|&number| logs[number].as_ref());
             if engines.len() > 1 && !scatter.contains_key(&block.threads) {
-                let change = |sides: &[Vec<f64>; 2]| {
-                    mean(sides[1].iter().copied()) - mean(sides[0].iter().copied())
-                };
                 let scale = self.of_a_difference().sqrt();
                 let left: Vec<f64> = known.map(|sides| change(sides) / scale).collect();
                 let mut guess = Scatter {
@@ -408,12 +365,8 @@ impl Sweeps {
     /// the variance that is expected to be left.
     fn unexplained(&self, cases: &[usize], logs: &[Option<[Vec<f64>; 2]>]) -> Vec<(Vec<f64>, f64)> {
         let mut all = Vec::new();
-        for (side, &count) in self
-            .counts
-            .iter()
-            .enumerate()
-            .filter(|(_, count)| **count > 1)
-        {
+        let sides = self.counts.iter().enumerate();
+        for (side, &count) in sides.filter(|(_, count)| **count > 1) {
             let of_case = |&number: &usize| logs[number].as_ref().map(|sides| &sides[side]);
             for sweep in 0..count {
                 let left = cases.iter().filter_map(of_case);
@@ -434,11 +387,8 @@ impl Sweeps {
         cases: &[usize],
         logs: &[Option<[Vec<f64>; 2]>],
     ) -> (Vec<f64>, f64) {
-        let change = |&number: &usize| {
-            let [before, after] = logs[number].as_ref()?;
-            Some(mean(after.iter().copied()) - mean(before.iter().copied()))
-        };
-        let mut left: Vec<f64> = cases.iter().filter_map(change).collect();
+        let known = cases.iter().filter_map(|&number| logs[number].as_ref());
+        let mut left: Vec<f64> = known.map(change).collect();
         let middle = mean(left.iter().copied());
         for left in &mut left {
             *left -= middle;
@@ -453,13 +403,8 @@ impl Sweeps {
                 places.push(place);
             }
             let blocks = |places: &Vec<usize>| {
-                let mut blocks: Vec<BlockKey> = places
-                    .iter()
-                    .map(|&place| self.cases[cases[place]].block)
-                    .collect();
-                blocks.sort_unstable();
-                blocks.dedup();
-                blocks.len()
+                let blocks = places.iter().map(|&place| self.cases[cases[place]].block);
+                blocks.collect::<BTreeSet<BlockKey>>().len()
             };
             if parts.len() > 1 && parts.values().all(|places| blocks(places) >= FEWEST_BLOCKS) {
                 terms += parts.len() - 1;
@@ -491,12 +436,17 @@ fn common(changes: impl Iterator<Item = f64>) -> f64 {
     stats::estimate(&changes.collect::<Vec<f64>>()).map_or(0.0, |common| common.middle)
 }
 
+/// Returns the change from one side to the other.
+fn change([before, after]: &[Vec<f64>; 2]) -> f64 {
+    mean(after.iter().copied()) - mean(before.iter().copied())
+}
+
 fn squares_around_mean(values: &[f64]) -> f64 {
     let mean = mean(values.iter().copied());
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     sum / count
 }

@@ -1,8 +1,12 @@
 //! Results for people, in the width of the terminal.
 
-use super::{Comparison, footnotes};
+use std::collections::BTreeMap;
+
+use super::Comparison;
 use crate::term::fold;
-use crate::verdict::judge::table::{Detail, counts, legend, tables, visible};
+use crate::text::digits::counted;
+use crate::verdict::judge::Verdict;
+use crate::verdict::judge::table::{Detail, counts, legend, percent, tables, visible};
 
 /// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
 /// them where they do not belong.
@@ -11,7 +15,7 @@ pub fn draw(comparison: &Comparison, detail: Detail, width: u16) -> String {
     let mut text = folded(summary(comparison));
     text += &tables(&comparison.judgement, ["before", "after"], detail, width);
     text.push('\n');
-    let footnotes = footnotes::lines(comparison).into_iter();
+    let footnotes = comparison.footnotes().into_iter();
     text.extend(footnotes.map(|line| folded(line + "\n")));
     if comparison.judgement.engines.is_empty() {
         return text;
@@ -33,4 +37,42 @@ fn summary(comparison: &Comparison) -> String {
     let [before, after] = comparison.names.each_ref().map(|names| names.join(", "));
     let visible = visible(&comparison.judgement).map_or_else(String::new, |visible| visible + "\n");
     format!("{inconclusive}{after} against {before}: {counts}.\n{visible}")
+}
+
+impl Comparison {
+    /// Returns remarks for facts that the numbers of the tables do not show, each once.
+    pub(crate) fn footnotes(&self) -> Vec<String> {
+        let judgement = &self.judgement;
+        let engines = judgement.engines.iter();
+        let engines = engines.map(|engine| ("engine", &engine.whole.verdict));
+        let cases = judgement.cases.iter();
+        let cases = cases.map(|case| ("case", &case.answer.verdict));
+        // What is said of engines is not said of cases again.
+        let mut reasons: BTreeMap<String, (&str, &str, usize)> = BTreeMap::new();
+        for (noun, verdict) in engines.chain(cases) {
+            let what = match verdict {
+                Verdict::Broken(_) => "broken",
+                Verdict::Undecided(_) => "unclear",
+                _ => "not judged",
+            };
+            if let Some(reason) = verdict.reason() {
+                let (first, _, count) =
+                    reasons.entry(reason.to_string()).or_insert((noun, what, 0));
+                *count += usize::from(*first == noun);
+            }
+        }
+        let mut reasons = Vec::from_iter(reasons);
+        reasons.sort_by_key(|(_, (noun, ..))| *noun == "case");
+        let lines = reasons.into_iter();
+        let lines = lines.map(|(reason, (noun, what, count))| {
+            format!("{} {what}: {reason}", counted(count, noun))
+        });
+        let mut lines: Vec<String> = lines.collect();
+        lines.extend(self.remarks.iter().cloned());
+        lines.extend(self.machine.map(|change| {
+            let change = percent(change);
+            format!("The machine: {change} %, the median of what was not seen to change. Changes are without it.")
+        }));
+        lines
+    }
 }

@@ -13,9 +13,7 @@
 //! tuning`), [`Change::by_student`] for few sweeps (`compare`).
 
 mod change;
-mod obstacle;
 pub mod parts;
-pub(crate) mod percent;
 pub mod rows;
 pub mod table;
 mod threshold;
@@ -28,10 +26,9 @@ use serde::{Deserialize, Serialize};
 use crate::stats;
 
 pub use self::change::Change;
-pub use self::obstacle::Obstacle;
 pub use self::parts::{Part, Parts};
 pub use self::threshold::Threshold;
-pub use self::verdict::Verdict;
+pub use self::verdict::{Obstacle, Verdict};
 
 /// Highest probability that anything is called faster or slower whose change is at most the threshold: one half of it
 /// for engines, the other for parts and cases.
@@ -108,8 +105,6 @@ pub struct Engine {
     pub whole: Answer,
     /// Results of each part, by cut.
     pub parts: Vec<Vec<(Part, Answer)>>,
-    /// Index of the cut whose parts differ most. `None`: all parts changed alike, as far as can be told.
-    pub telling: Option<usize>,
 }
 
 /// Results of a case.
@@ -186,7 +181,12 @@ pub fn judge(
     let answer = |members: &[usize]| {
         let change = change(members);
         let verdict = match change {
-            Some(change) if called.groups.contains(members) => question.direction(change),
+            Some(change) if called.groups.contains(members) => {
+                match question.by.upward_if_better(change.estimate) {
+                    upward if upward < 0.0 => Verdict::Worse,
+                    _ => Verdict::Better,
+                }
+            }
             Some(change) if change.is_testable() => match called.doubts.get(members) {
                 Some(why) => Verdict::Undecided(why.clone()),
                 None if change.is_within(question.threshold) => Verdict::Same,
@@ -202,14 +202,12 @@ pub fn judge(
     };
     let engine = |((label, members), cuts): ((&String, &Vec<usize>), Vec<Vec<_>>)| {
         let part = |(part, members): (Part, Vec<usize>)| (part, answer(&members));
-        let parts = cuts
-            .into_iter()
-            .map(|parts| parts.into_iter().map(part).collect());
+        let cuts = cuts.into_iter();
+        let parts = cuts.map(|parts| parts.into_iter().map(part).collect());
         let mut engine = Engine {
             label: label.clone(),
             whole: answer(members),
             parts: parts.collect(),
-            telling: None,
         };
         engine.conclude();
         engine
@@ -274,11 +272,8 @@ impl Called {
         let p_values: Vec<f64> = asked.iter().map(|(_, change)| change.p_value).collect();
         let is_sure = stats::significant(&p_values, risk);
         let mut sure = Vec::new();
-        for ((group, change), _) in asked
-            .into_iter()
-            .zip(is_sure)
-            .filter(|(_, is_sure)| *is_sure)
-        {
+        let asked = asked.into_iter().zip(is_sure);
+        for ((group, change), _) in asked.filter(|(_, is_sure)| *is_sure) {
             match doubt(group, change) {
                 Some(why) => {
                     self.doubts.insert(group.clone(), why);
@@ -291,16 +286,6 @@ impl Called {
             one.p_value.total_cmp(&other.p_value).then(larger)
         });
         sure.into_iter().map(|(group, _)| group).collect()
-    }
-}
-
-impl Question {
-    fn direction(self, change: Change) -> Verdict {
-        if self.by.upward_if_better(change.estimate) < 0.0 {
-            Verdict::Worse
-        } else {
-            Verdict::Better
-        }
     }
 }
 
@@ -322,7 +307,7 @@ impl Judgement {
             && self
                 .engines
                 .iter()
-                .all(|engine| engine.is_surely_not_worse(self.question))
+                .all(|it| it.is_surely_not_worse(self.question))
     }
 
     /// Returns whether the question is open: nothing is surely worse, and something may be.
@@ -334,28 +319,20 @@ impl Judgement {
     pub fn suspects(&self) -> impl Iterator<Item = &Engine> {
         let Question { by, threshold } = self.question;
         self.engines.iter().filter(move |engine| {
-            let change = engine
-                .whole
-                .change
-                .filter(|_| !engine.whole.verdict.is_news());
-            change
-                .is_some_and(|change| by.upward_if_better(change.estimate) <= -threshold.fraction())
+            let Answer {
+                change, verdict, ..
+            } = &engine.whole;
+            let is_worse = |it: Change| by.upward_if_better(it.estimate) <= -threshold.fraction();
+            !verdict.is_news() && change.is_some_and(is_worse)
         })
     }
 
-    /// Returns the smallest change that this test would call worse in 9 of 10 repetitions, as a fraction: of the engine about
-    /// which one can tell most, and of the one about which one can tell least. `None` in place of a number: no change
-    /// would have been, however large.
-    pub fn visible(&self) -> Option<[Option<f64>; 2]> {
-        let judged = self
-            .engines
-            .iter()
-            .filter(|engine| engine.whole.change.is_some());
-        let mut visible: Vec<Option<f64>> = judged
-            .map(|engine| self.visible_in(&engine.whole))
-            .collect();
-        visible.sort_by(|one, other| one.unwrap_or(1.0).total_cmp(&other.unwrap_or(1.0)));
-        Some([*visible.first()?, *visible.last()?])
+    /// Returns the smallest change that this test would call worse in 9 of 10 repetitions, as a fraction, of whichever
+    /// engine. Infinite: no change would have been of some engine, however large.
+    pub fn visible(&self) -> Option<f64> {
+        let judged = self.engines.iter().filter(|it| it.whole.change.is_some());
+        let visible = judged.map(|it| self.visible_in(&it.whole).unwrap_or(f64::INFINITY));
+        visible.max_by(f64::total_cmp)
     }
 
     /// Returns whether so little was measured that no change of any engine would be called, however large.
@@ -418,53 +395,34 @@ impl Engine {
         self.whole.change.is_some_and(|change| change.is_testable())
     }
 
-    /// Finds the cut that tells where a change is, and gives the engine the verdict of its parts: slower if one of them
-    /// is, and the same only if all are.
-    fn conclude(&mut self) {
-        let whole = self.whole.verdict.clone();
-        let differs = |(_, part): &(Part, Answer)| {
-            part.verdict != whole
-                && (part.verdict.is_news() || whole.is_news() && part.verdict == Verdict::Same)
+    /// Returns the cut that tells best where a change is: some part surely changed, and another surely did not.
+    pub fn telling(&self) -> Option<&Vec<(Part, Answer)>> {
+        let count = |parts: &[(Part, Answer)], is_so: fn(&Verdict) -> bool| {
+            let verdicts = parts.iter().map(|(_, answer)| &answer.verdict);
+            verdicts.filter(|verdict| is_so(verdict)).count()
         };
-        let telling = self
-            .parts
-            .iter()
-            .enumerate()
-            .filter(|(_, parts)| parts.iter().any(differs));
-        let telling = telling.max_by(|(_, one), (_, other)| apart(one).total_cmp(&apart(other)));
-        self.telling = telling.map(|(number, _)| number);
-        let verdicts: Vec<&Verdict> = self.answers().map(|answer| &answer.verdict).collect();
-        let undecided = verdicts
-            .iter()
-            .find(|verdict| matches!(verdict, Verdict::Undecided(_)));
-        let verdict = if verdicts.contains(&&Verdict::Worse) {
-            Verdict::Worse
-        } else if verdicts.contains(&&Verdict::Better) {
-            Verdict::Better
-        } else if let Some(&undecided) = undecided {
-            undecided.clone()
-        } else if whole == Verdict::Same
-            && verdicts.iter().any(|verdict| **verdict != Verdict::Same)
-        {
-            Verdict::Unclear
-        } else {
-            whole
-        };
-        self.whole.verdict = verdict;
+        let cuts = self.parts.iter();
+        let cuts = cuts.filter(|parts| count(parts, Verdict::is_news) > 0);
+        let cuts = cuts.filter(|parts| count(parts, |it| *it == Verdict::Same) > 0);
+        cuts.min_by_key(|parts| count(parts, Verdict::is_unclear))
     }
-}
 
-/// Returns by how much parts differ: the mean square between them.
-fn apart(parts: &[(Part, Answer)]) -> f64 {
-    let changes = parts
-        .iter()
-        .filter_map(|(_, answer)| Some((answer.cases as f64, answer.change?.estimate.ln_1p())));
-    let changes: Vec<(f64, f64)> = changes.collect();
-    let cases: f64 = changes.iter().map(|(cases, _)| cases).sum();
-    let mean = changes.iter().map(|(cases, log)| cases * log).sum::<f64>() / cases;
-    let squares: f64 = changes
-        .iter()
-        .map(|(cases, log)| cases * (log - mean).powi(2))
-        .sum();
-    squares / (changes.len() as f64 - 1.0).max(1.0)
+    /// Gives the engine the verdict of its parts: slower if one of them is, and the same only if all are.
+    fn conclude(&mut self) {
+        let place = |verdict: &&Verdict| match verdict {
+            Verdict::Worse | Verdict::Broken(_) => 0,
+            Verdict::Better => 1,
+            Verdict::Undecided(_) | Verdict::NotComparable(_) => 2,
+            Verdict::Unclear => 3,
+            Verdict::Same => 4,
+        };
+        // Of equal ones the first: that of the whole.
+        let first = self
+            .answers()
+            .map(|answer| &answer.verdict)
+            .min_by_key(place);
+        if let Some(first) = first.cloned() {
+            self.whole.verdict = first;
+        }
+    }
 }

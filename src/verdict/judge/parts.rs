@@ -1,5 +1,6 @@
 //! Parts of the cases of an engine in which a change may hide: each thread count, payload, connection and IP version.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::data::{Case, Connection, Ip, Payload, Threads};
@@ -49,19 +50,13 @@ pub(super) fn cuts(
     parts_of: impl Fn(usize) -> Parts,
 ) -> Vec<Vec<(Part, Vec<usize>)>> {
     let cut = |number: usize| {
-        let mut parts: Vec<(Part, Vec<usize>)> = Vec::new();
+        let mut parts: BTreeMap<Part, Vec<usize>> = BTreeMap::new();
         for &case in cases {
-            let Some(part) = parts_of(case)[number] else {
-                return Vec::new();
-            };
-            match parts.iter_mut().find(|(known, _)| *known == part) {
-                Some((_, members)) => members.push(case),
-                None => parts.push((part, vec![case])),
-            }
+            let members = parts.entry(parts_of(case)[number]?).or_default();
+            members.push(case);
         }
-        parts.sort_unstable();
-        parts
+        Some(parts.into_iter().collect::<Vec<_>>())
     };
-    let cuts = (0..4).map(cut);
+    let cuts = (0..4).filter_map(cut);
     cuts.filter(|parts| parts.len() > 1).collect()
 }

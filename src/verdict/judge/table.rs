@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use super::percent::{estimate, interval};
 use super::{Answer, By, Case, Change, Judgement, Obstacle, Part, Verdict};
-use crate::term::table::{Columns, Table};
+use crate::term::table::Columns;
 use crate::text::digits::counted;
 
 /// Selection of the results that are shown.
@@ -79,23 +78,22 @@ pub(crate) fn tables(
         .spare(1, sides[0], |it| value(it.values[0]))
         .spare(2, sides[1], |it| value(it.values[1]));
     let cases = verdict(columns, by, |it| &it.answer).table(largest_first(judgement, detail));
-    below(&engines, width) + &below(&cases, width)
+    let drawn = [engines, cases].map(|table| table.draw(width.into()));
+    let drawn = drawn.iter().filter(|text| !text.is_empty());
+    drawn.flat_map(|text| ["\n", text]).collect()
 }
 
-/// Returns each engine followed by its parts: the parts of the cut that tells most, or all parts.
+/// Returns each engine followed by its parts: those of the cut that tells where a change is, or all parts.
 pub(crate) fn told(
     judgement: &Judgement,
     detail: Detail,
 ) -> impl Iterator<Item = (&str, Option<Part>, &Answer)> {
     judgement.engines.iter().flat_map(move |engine| {
-        let telling = engine
-            .telling
-            .and_then(|number| engine.parts.get(number..=number));
-        let cuts = match detail {
-            Detail::Changes => telling.unwrap_or_default(),
-            Detail::All => &engine.parts,
+        let cuts: Vec<_> = match detail {
+            Detail::Changes => engine.telling().into_iter().collect(),
+            Detail::All => engine.parts.iter().collect(),
         };
-        let parts = cuts.iter().flatten();
+        let parts = cuts.into_iter().flatten();
         let parts = parts.map(|(part, answer)| (&*engine.label, Some(*part), answer));
         std::iter::once((&*engine.label, None, &engine.whole)).chain(parts)
     })
@@ -111,14 +109,6 @@ pub(crate) fn largest_first(judgement: &Judgement, detail: Detail) -> Vec<&Case>
     };
     told.sort_by(|one, other| size(other).total_cmp(&size(one)));
     told
-}
-
-/// Draws a table below an empty line. Draws nothing if it has no rows.
-fn below(table: &Table, width: u16) -> String {
-    match table.draw(width.into()) {
-        none if none.is_empty() => none,
-        drawn => "\n".to_owned() + &drawn,
-    }
 }
 
 /// Adds the last columns of a table of changes: interval, estimate and verdict.
@@ -171,18 +161,33 @@ change %: {what}{relative}, after a 95 % interval for each change alone.
 
 /// Says which change of an engine would have been called one.
 pub(crate) fn visible(judgement: &Judgement) -> Option<String> {
-    let [least, most] = judgement.visible()?;
-    let shown = |fraction: f64| format!("{:.0}", (100.0 * fraction).ceil());
     let worse = judgement.question.by.words()[2];
-    Some(match (least.map(shown), most.map(shown)) {
-        (Some(least), Some(most)) if least == most => {
-            format!("Would have seen an engine {most} % {worse}, in 9 of 10 tries.")
-        }
-        (Some(least), Some(most)) => {
-            format!(
-                "Would have seen an engine {least} to {most} % {worse}, by engine, in 9 of 10 tries."
-            )
-        }
-        _ => "Even a large change of an engine may not have been seen.".to_owned(),
+    let visible = judgement.visible()?;
+    let pct = (100.0 * visible).ceil();
+    Some(if visible.is_finite() {
+        format!("Would have seen any engine {pct:.0} % {worse}, in 9 of 10 tries.")
+    } else {
+        "Even a large change of an engine may not have been seen.".to_owned()
     })
+}
+
+/// Returns the estimate, or nothing if there is no change to tell.
+pub(crate) fn estimate(change: Option<Change>) -> String {
+    change.map_or_else(String::new, |change| percent(change.estimate))
+}
+
+/// Returns the interval as `low..high`, or nothing if there is no change to tell.
+pub(crate) fn interval(change: Option<Change>) -> String {
+    let text = |change: Change| format!("{}..{}", percent(change.low), percent(change.high));
+    change.map_or_else(String::new, text)
+}
+
+/// Formats a fraction in percent, always with a sign, without `%`: one decimal below 100 %, none from there on, `>999` above 999 %.
+pub(crate) fn percent(fraction: f64) -> String {
+    // Adding 0 removes the sign of a zero.
+    match (1000.0 * fraction).round() / 10.0 + 0.0 {
+        percent if percent > 999.0 => ">999".to_owned(),
+        percent if percent.abs() >= 99.95 => format!("{percent:+.0}"),
+        percent => format!("{percent:+.1}"),
+    }
 }

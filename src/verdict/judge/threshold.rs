@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::term::percent;
+
 /// Fraction of the value in the base.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Threshold(f64);
@@ -41,19 +43,12 @@ impl FromStr for Threshold {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.trim().parse::<f64>().ok();
-        match text.strip_suffix('%').map(number) {
-            None if number(text).is_some() => {
-                Err(format!("{text:?} has no unit: write {}%", text.trim()))
-            }
-            Some(Some(percent)) if (0.0..=Self::MAX_PCT).contains(&percent) => {
-                Ok(Self(percent / 100.0))
-            }
-            Some(Some(_)) => Err(format!(
+        match percent::parse_from_zero(text)? {
+            percent if percent <= Self::MAX_PCT => Ok(Self(percent / 100.0)),
+            _ => Err(format!(
                 "{text:?} is out of range: write something from 0% to {}%",
                 Self::MAX_PCT
             )),
-            _ => Err(format!("{text:?} is not a percentage: write 2% or 0.5%")),
         }
     }
 }
@@ -77,10 +72,8 @@ mod tests {
         }
         let fix = |text: &str| read(text).expect_err("refused");
         assert_eq!(fix("2"), "\"2\" has no unit: write 2%");
-        for text in ["51%", "-1%", "inf%"] {
-            assert!(fix(text).ends_with("from 0% to 50%"), "{}", fix(text));
-        }
-        for text in ["", "%", "x%", "2%%", "two", "NaN%"] {
+        assert!(fix("51%").ends_with("from 0% to 50%"), "{}", fix("51%"));
+        for text in ["", "%", "-1%", "inf%", "x%", "2%%", "two", "NaN%"] {
             assert!(read(text).is_err(), "{text}");
         }
     }

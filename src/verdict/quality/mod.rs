@@ -14,7 +14,7 @@ mod doubts;
 use std::cmp::Reverse;
 use std::fmt;
 
-use self::doubts::{DOUBTS, Doubt, GRAVE, OF_SETUP, STOP};
+use self::doubts::{DOUBTS, Doubt, FAILED, GRAVE, OF_SETUP};
 use crate::data::{Buffer, Workload};
 use crate::results::row::{Row, Status};
 use crate::stats;
@@ -72,10 +72,7 @@ pub enum Fix {
 pub struct Quality {
     /// The grade.
     pub grade: Grade,
-    /// Loss of the cases at full speed. `None`: each lost less than [`LOSSY_PCT`].
-    loss: Option<String>,
-    /// Reasons for the grade. For one below good: the most frequent doubt first, then the loss of the other cases and
-    /// the width of the intervals.
+    /// Reasons for the grade, that of most cases first. The loss at full speed, which is no reason, is second.
     pub reasons: Vec<String>,
     /// Fixes: for ends that share a CPU, for the most frequent doubt, for loss in most cases, and for intervals that
     /// are too wide. The others are there only if the run is poor, or most cases lost.
@@ -101,44 +98,30 @@ impl Quality {
         let are_most = 2 * earlier.len() >= cases.len();
         let earlier_pct = stats::median(earlier).filter(|_| are_most);
         let grade = grade(&cases, half_width_pct, earlier_pct);
-        let (runs, half) = match cases.len() {
-            1 => ("from run to run, its rate differs by", "the interval"),
-            _ => (
-                "from run to run, half of the cases differ by",
-                "half of the intervals",
-            ),
+        let mut reasons = match (grade, half_width_pct) {
+            (Grade::Good, Some(pct)) => {
+                vec![format!(
+                    "half of the intervals within +-{pct:.1} % in this run"
+                )]
+            }
+            _ => reasons(&cases, half_width_pct),
         };
-        let between = earlier_pct.map(|pct| match pct {
-            pct if pct < 100.0 => format!("{runs} up to {pct:.1} %"),
-            _ => format!("{runs} 100 % or more"),
-        });
+        let is_said = grade == Grade::Good || !is_reproducible(earlier_pct);
+        let between = earlier_pct
+            .filter(|_| is_said)
+            .map(|pct| format!("from run to run, half of the cases differ by up to {pct:.1} %"));
+        let second = reasons.len().min(1);
+        reasons.splice(second..second, loss(&cases).into_iter().chain(between));
         Self {
             grade,
-            loss: loss(&cases, is_at_full_speed, "at full speed"),
             fixes: fixes(&cases, grade, half_width_pct),
-            reasons: if let (Grade::Good, Some(pct)) = (grade, half_width_pct) {
-                let within = format!("{half} within +-{pct:.1} % in this run");
-                std::iter::once(within).chain(between).collect()
-            } else {
-                let between = between.filter(|_| !is_reproducible(earlier_pct));
-                let mut reasons = reasons(&cases, half_width_pct);
-                let at = reasons.len().min(1);
-                reasons.splice(at..at, between);
-                reasons
-            },
+            reasons,
         }
     }
 
-    /// Returns the text after the grade: the loss at full speed, then the first three reasons.
+    /// Returns the text after the grade: the first three reasons.
     pub fn because(&self) -> String {
-        let reasons = self.reasons.iter().take(3);
-        let texts: Vec<&str> = self
-            .loss
-            .iter()
-            .chain(reasons)
-            .map(String::as_str)
-            .collect();
-        texts.join("; ")
+        self.reasons[..self.reasons.len().min(3)].join("; ")
     }
 }
 
@@ -205,17 +188,17 @@ fn is_at_full_speed(row: &Row) -> bool {
     row.workload != Workload::Rr && row.target_pps.is_none()
 }
 
-/// Describes the loss of the cases of this kind. `None`: each lost less than [`LOSSY_PCT`].
-fn loss(cases: &[&Row], is_of_kind: fn(&Row) -> bool, kind: &str) -> Option<String> {
-    let lossy = cases.iter().filter(|row| is_lossy(row) && is_of_kind(row));
+/// Describes the loss of the cases at full speed. `None`: each lost less than [`LOSSY_PCT`].
+fn loss(cases: &[&Row]) -> Option<String> {
+    let lossy = cases
+        .iter()
+        .filter(|row| is_lossy(row) && is_at_full_speed(row));
     let lossy: Vec<f64> = lossy.filter_map(|row| row.loss_pct).collect();
     let most = lossy.iter().copied().max_by(f64::total_cmp)?;
-    Some(match (lossy.len(), cases.len()) {
-        (_, 1) => format!("{most:.1} % lost {kind}"),
-        (count, all) => format!(
-            "up to {most:.1} % lost {kind} ({LOSSY_PCT} % or more in {count} of {all} cases)"
-        ),
-    })
+    let (count, all) = (lossy.len(), cases.len());
+    Some(format!(
+        "up to {most:.1} % lost at full speed ({LOSSY_PCT} % or more in {count} of {all} cases)"
+    ))
 }
 
 /// Returns the fixes for a poor run, or for one in which most cases lost.
@@ -231,9 +214,7 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     let worst = doubts.rev().max_by_key(|doubt| count(doubt));
     let is_poor = grade == Grade::Poor;
     // What fails once fails again.
-    let failed = DOUBTS
-        .iter()
-        .find(|doubt| doubt.is_failure() && count(doubt) > 0);
+    let failed = Some(&DOUBTS[FAILED]).filter(|doubt| count(doubt) > 0);
     let doubt = failed.or(worst.filter(|_| is_poor)).map(|doubt| doubt.fix);
     let lossy: Vec<&Row> = cases.iter().copied().filter(|row| is_lossy(row)).collect();
     let has_small = |row: &&Row| {
@@ -255,70 +236,49 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     };
     let is_width = is_poor && apart.is_none() && doubt.is_none() && is_width;
     let width = is_width.then_some(Fix::Until);
-    // A step in words has no command that could ask for more rounds, too.
-    let is_in_words = matches!(doubt, Some(Fix::Words(_)));
-    let few = DOUBTS.iter().find(|doubt| doubt.fix == Fix::Rounds);
-    let few = few.filter(|few| is_poor && is_in_words && 4 * count(few) > cases.len());
     // Whatever else disturbed the run, buffers that are too small lose datagrams again.
     let loss = loss.filter(|loss| doubt.is_none() || *loss == Fix::Buffers);
-    let fixes = [apart, doubt, few.map(|few| few.fix), loss, width];
+    let fixes = [apart, doubt, loss, width];
     fixes.into_iter().flatten().collect()
 }
 
-/// Returns the reasons for a grade below good: the most frequent doubt, the loss of cases that were not at full speed,
-/// the width of the intervals, then the other doubts, the most frequent first. Doubts with equal counts keep the order
-/// of [`DOUBTS`].
+/// Returns the reasons for a grade below good, that of most cases first. Reasons with equal counts keep the order: doubts as
+/// in [`DOUBTS`], loss of cases that were not at full speed, the width of the intervals.
 fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     if cases.is_empty() {
         return vec!["no case was measured".to_owned()];
     }
     let count = |is_of: &dyn Fn(&Row) -> bool| cases.iter().filter(|row| is_of(row)).count();
-    let is_wide = |row: &Row| half_width_pct_of(row).is_some_and(|pct| pct > GOOD_PCT);
-    let has_none = |row: &Row| row.status == Status::Ok && half_width_pct_of(row).is_none();
-    let with_count = |(count, what): (usize, String)| match (count, cases.len()) {
-        (0, _) => None,
-        (_, 1) => Some(what),
-        (count, all) => Some(format!("{what} ({count} of {all} cases)")),
-    };
-    // What disturbed few cases says less than the width of all intervals.
-    let leads = |doubt: &Doubt, count: usize| doubt.fix != STOP || 4 * count > cases.len();
-    let doubts = DOUBTS.iter().map(|doubt| {
-        let count = count(&|row| doubt.is_of(row));
-        (leads(doubt, count), (count, doubt.in_words(cases)))
-    });
-    let mut doubts: Vec<_> = doubts.collect();
-    doubts.push((true, (count(&has_none), "no interval".to_owned())));
+    let doubts = DOUBTS.iter();
+    let doubts = doubts.map(|doubt| (count(&|row| doubt.is_of(row)), doubt.what.to_owned()));
+    let mut reasons: Vec<(usize, String)> = doubts.collect();
     // The setup holds for all cases alike: it says less than what disturbed some.
-    let setup = doubts.remove(OF_SETUP - 1);
-    doubts.sort_by_key(|(_, (count, _))| Reverse(*count));
-    doubts.push(setup);
-    let doubts = doubts.into_iter();
-    let doubts = doubts.filter_map(|(leads, said)| Some((leads, with_count(said)?)));
-    let mut doubts = doubts.peekable();
-    let leading = doubts.next_if(|(leads, _)| *leads);
-    let is_too_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
-    let (half, intervals) = match cases.len() {
-        1 => ("interval", "interval"),
-        _ => ("half of the intervals", "intervals"),
+    let setup = reasons.remove(OF_SETUP - 1);
+    let has_none = |row: &Row| row.status == Status::Ok && half_width_pct_of(row).is_none();
+    reasons.push((count(&has_none), "no interval".to_owned()));
+    let is_slow_and_lossy = |row: &Row| is_lossy(row) && !is_at_full_speed(row);
+    let lost = format!("{LOSSY_PCT} % or more lost though not at full speed");
+    reasons.push((count(&is_slow_and_lossy), lost));
+    let limit = match half_width_pct {
+        Some(pct) if pct > FAIR_PCT => FAIR_PCT,
+        _ => GOOD_PCT,
     };
-    let too_wide = is_too_wide.then(|| format!("{half} wider than +-{FAIR_PCT} %"));
-    let wide = (!is_too_wide).then(|| {
-        let what = format!("{intervals} wider than +-{GOOD_PCT} %");
-        with_count((count(&is_wide), what))
+    let is_wide = |row: &Row| half_width_pct_of(row).is_some_and(|pct| pct > limit);
+    let wide = format!("intervals wider than +-{limit} %");
+    reasons.push((count(&is_wide), wide));
+    reasons.sort_by_key(|(count, _)| Reverse(*count));
+    reasons.push(setup);
+    let some = reasons.into_iter().filter(|(count, _)| *count > 0);
+    let said = some.map(|(count, what)| match cases.len() {
+        1 => what,
+        all => format!("{what} ({count} of {all} cases)"),
     });
-    let not_at_full_speed = |row: &Row| !is_at_full_speed(row);
-    let first = [
-        leading.map(|(_, said)| said),
-        too_wide,
-        loss(cases, not_at_full_speed, "though not at full speed"),
-        wide.flatten(),
-    ];
-    let others = doubts.map(|(_, said)| said);
-    first.into_iter().flatten().chain(others).collect()
+    said.collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::doubts::STOP;
     use super::*;
     use crate::host::check::{Problem, Unfit};
     use crate::plan::PlanWarning;
@@ -380,31 +340,6 @@ mod tests {
     }
 
     #[test]
-    fn of_one_case_the_reasons_are_of_that_one() {
-        let after = |half_width_pct, earlier_runs_pct| Row {
-            earlier_runs: Some(6),
-            earlier_runs_pct: Some(earlier_runs_pct),
-            ..row(half_width_pct, &[])
-        };
-        for (case, expected) in [
-            (
-                after(1.0, 9.0),
-                "good: the interval within +-1.0 % in this run; from run to run, its rate differs by up to 9.0 %",
-            ),
-            (
-                after(5.0, 25.0),
-                "fair: interval wider than +-3 %; from run to run, its rate differs by up to 25.0 %",
-            ),
-            (
-                after(20.0, 100.0),
-                "poor: interval wider than +-10 %; from run to run, its rate differs by 100 % or more",
-            ),
-        ] {
-            assert_eq!(shown(&[case]), expected);
-        }
-    }
-
-    #[test]
     fn half_of_the_intervals_decide() {
         let fair = Quality::of(&[row(3.1, &[]), row(1.0, &[]), row(9.0, &[])]);
         let shown = "fair: intervals wider than +-3 % (2 of 3 cases)";
@@ -421,9 +356,7 @@ mod tests {
             Quality::of(&rows)
         };
         let (few, many) = (with(3), with(4));
-        assert!(few.reasons[0].starts_with("half of the intervals"), "{few}");
         assert_eq!(few.fixes, [Fix::Until]);
-        assert!(many.reasons[0].starts_with("CPU time lost"), "{many}");
         assert_eq!(many.fixes, [STOP]);
     }
 
@@ -467,7 +400,7 @@ mod tests {
         };
         for like in [paced, requests] {
             assert_eq!(with_lossy(0, &like).grade, Grade::Good);
-            let reason = "up to 50.0 % lost though not at full speed (1 % or more in 1 of 4 cases)";
+            let reason = "1 % or more lost though not at full speed (1 of 4 cases)";
             let shown = with_lossy(1, &like).to_string();
             assert_eq!(shown, format!("fair: {reason}"));
             assert_eq!(with_lossy(2, &like).grade, Grade::Fair);
@@ -478,27 +411,18 @@ mod tests {
     }
 
     #[test]
-    fn loss_at_full_speed_is_named_first_and_not_graded() {
+    fn loss_at_full_speed_is_named_and_not_graded() {
         let good = "half of the intervals within +-1.0 % in this run";
         assert_eq!(
             with_lossy(2, &row(1.0, &[])).to_string(),
-            format!("good: up to 50.0 % lost at full speed (1 % or more in 2 of 4 cases); {good}")
+            format!("good: {good}; up to 50.0 % lost at full speed (1 % or more in 2 of 4 cases)")
         );
         assert!(with_lossy(2, &row(1.0, &[])).fixes.is_empty());
         let most = with_lossy(3, &row(1.0, &[])).fixes;
         assert_eq!(most[0], Fix::Lossless);
         let unsteady = with_lossy(4, &row(1.0, &[UNSTEADY]));
-        assert!(unsteady.to_string().starts_with("poor: up to 50.0 % lost"));
-        assert_eq!(unsteady.reasons, ["traffic not settled (4 of 4 cases)"]);
-        let alone = Row {
-            loss_pct: Some(99.8),
-            ..row(1.0, &[])
-        };
-        let good = "the interval within +-1.0 % in this run";
-        assert_eq!(
-            shown(&[alone]),
-            format!("good: 99.8 % lost at full speed; {good}")
-        );
+        let reason = "poor: traffic not settled (4 of 4 cases); up to 50.0 % lost";
+        assert!(unsteady.to_string().starts_with(reason));
     }
 
     #[test]
@@ -548,11 +472,11 @@ mod tests {
         let unsteady = row(1.0, &[warning, UNSTEADY]);
         let quality = Quality::of(&[shared.clone(), unsteady]);
         let expected =
-            "poor: both ends share CPU 1 (2 of 2 cases); traffic not settled (1 of 2 cases)";
+            "poor: both ends share a CPU (2 of 2 cases); traffic not settled (1 of 2 cases)";
         assert_eq!(quality.to_string(), expected);
         assert_eq!(quality.fixes, [Fix::Apart, Fix::Longer]);
         let alone = Quality::of(&[shared]);
-        assert_eq!(alone.to_string(), "poor: both ends share CPU 1");
+        assert_eq!(alone.to_string(), "poor: both ends share a CPU");
         assert_eq!(alone.fixes, [Fix::Apart]);
     }
 
@@ -570,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn three_reasons_are_shown_a_doubt_first() {
+    fn three_reasons_are_shown_that_of_most_cases_first() {
         let failed = Row {
             status: Status::Failed,
             ..row(1.0, &[])
@@ -581,7 +505,7 @@ mod tests {
             row(4.0, &[UNSTEADY]),
             row(4.0, &[]),
         ];
-        let expected = "poor: traffic not settled (2 of 4 cases); intervals wider than +-3 % (3 of 4 cases); \
+        let expected = "poor: intervals wider than +-3 % (3 of 4 cases); traffic not settled (2 of 4 cases); \
                         failed (1 of 4 cases)";
         assert_eq!(shown(&rows), expected);
         assert_eq!(Quality::of(&rows).reasons.len(), 4);

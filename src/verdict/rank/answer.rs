@@ -1,11 +1,13 @@
 //! Builds the answer for one machine: the engines to use, the certainty, and the numbers behind them.
 
+use std::collections::BTreeSet;
+
 use super::choices::{Candidates, Choices, Labels, half_in_words, names};
 use super::commands::{at_a_given_rate, at_a_lower_rate, only_on_a_wire};
-use super::gains::{Gain, gains, saved};
-use super::measure::{By, Measure};
-use super::{BoardRanking, bursts, circumstances, table};
-use crate::results::row::{Network, Row};
+use super::gains::{Gain, gains};
+use super::standing::{By, Measure};
+use super::{BoardRanking, table};
+use crate::results::row::Row;
 use crate::verdict::quality::Grade;
 
 /// The engines to use on one machine, with the evidence.
@@ -15,12 +17,10 @@ pub struct Answer {
     pub said: Vec<String>,
     /// The best engine of each technique except std, for each of the conditions.
     pub gains: Vec<Gain>,
-    /// What the engines to use surely gain over std, a line for each. Empty: nothing, or it is not known.
-    pub saves: Vec<String>,
     /// How far the next run may differ, in lines. Empty: it is not known.
-    pub reach: Vec<String>,
+    reach: Vec<String>,
     /// Further remarks.
-    pub hints: Vec<String>,
+    hints: Vec<String>,
     /// Commands to type next, each below a line that says what for.
     pub next: Vec<String>,
     /// A rate that the path takes, in datagrams per second, if every engine filled it under some conditions: the next step,
@@ -42,78 +42,47 @@ impl Answer {
             let asked = Measure::ALL.into_iter().filter(|one| by.includes(*one));
             asked.filter(is_ranked).collect()
         };
-        let nothing = match measures.first() {
-            None => Some("nothing could be ranked".to_owned()),
-            Some(_) => unusable(board, &engines),
-        };
-        if let Some(why) = nothing {
-            return Self {
+        match unusable(board, &measures, &engines) {
+            None => Self::by(board, &measures, &engines),
+            Some(why) => Self {
                 said: vec![format!("No recommendation: {why}")],
                 reach: reach(board, &engines, false),
                 ..Self::default()
-            };
+            },
         }
-        Self::by(board, &measures, &ranked, &engines)
     }
 
     /// Returns the answer by measures, of which the first decides.
-    fn by(board: &BoardRanking, measures: &[Measure], ranked: &Labels, engines: &Labels) -> Self {
-        let is_latency = measures[0] == Measure::RoundTrip;
+    fn by(board: &BoardRanking, measures: &[Measure], engines: &Labels) -> Self {
         let labels = board.labels();
         let unknown = board.unknown();
-        let lists = Candidates::all(board, engines - &unknown, &unknown);
-        let lists = lists.iter().map(|from| {
+        let candidates = Candidates::all(board, engines - &unknown, &unknown);
+        let by_measures = |from| {
             let choices = measures.iter();
             let choices = choices.map(|&measure| Choices::of(board, measure, &labels, from));
-            (from, choices.collect())
-        });
-        let lists: Vec<(&Candidates, Vec<Choices>)> = lists.collect();
-        let all_choices = || lists.iter().flat_map(|(_, choices)| choices);
-        let gains = if is_latency {
-            Vec::new()
-        } else {
-            gains(board, measures, &labels)
+            choices.collect()
         };
-        let firsts = lists.iter().map(|(_, choices)| &choices[0]);
-        let best: Labels = firsts.flat_map(Choices::engines).collect();
-        // Where nothing can be chosen, and where the line is about the order of receivers, all of them are measured again.
-        let receivers = lists.iter().filter(|(from, _)| from.sender.is_some());
-        let mut told: Labels = receivers
-            .flat_map(|(from, _)| from.labels.clone())
-            .collect();
-        told.extend(
-            gains
-                .iter()
-                .map(|gain| gain.engine.as_str())
-                .chain(best.clone()),
-        );
-        let slow: Labels = all_choices().flat_map(Choices::to_slow_down).collect();
-        told.extend(&slow);
-        if is_latency || lists.is_empty() {
-            told.extend(ranked);
+        let lists: Vec<Vec<Choices>> = candidates.iter().map(by_measures).collect();
+        let all_choices = || lists.iter().flatten();
+        let best: Labels = lists.iter().flat_map(|one| one[0].engines()).collect();
+        let gains = match measures[0] {
+            Measure::RoundTrip => Vec::new(),
+            Measure::Speed | Measure::Cpu => gains(board, measures, &labels, &best),
+        };
+        let rate = all_choices().filter_map(Choices::rate_below_full).min();
+        let mut next: Vec<String> = rate.into_iter().flat_map(at_a_given_rate).collect();
+        if all_choices().any(Choices::need_a_lower_rate) && !board.is_latency {
+            next.extend(at_a_lower_rate(board));
         }
-        let mut next = Vec::new();
-        let mut rates = Vec::new();
-        for (from, choices) in &lists {
-            for rate in choices.iter().filter_map(Choices::rate_below_full) {
-                next.extend(at_a_given_rate(board, rate, &from.labels));
-                rates.push(rate);
-            }
-        }
-        if !slow.is_empty() && !is_latency {
-            next.extend(at_a_lower_rate(board, &told));
-        }
-        next.extend(only_on_a_wire(board, !unknown.is_empty(), &told));
-        let said: Vec<String> = said(board, &lists, (ranked, &unknown, &best));
+        next.extend(only_on_a_wire(board, !unknown.is_empty()));
         let has_interval = gains.iter().any(|gain| !gain.interval_text.is_empty());
         Self {
-            saves: saved(&gains, &best, best.len() == 1 && said.len() == 1),
-            said,
+            said: said(board, &lists, &unknown, &best),
             reach: reach(board, &best, has_interval),
-            hints: hints(board, lists.first().map(|(_, choices)| &choices[0]), &told),
+            hints: hints(board),
             next,
             gains,
-            rate_to_compare_at: rates.into_iter().min(),
+            rate_to_compare_at: rate,
             is_too_noisy: all_choices().any(Choices::are_open),
         }
     }
@@ -131,51 +100,37 @@ impl Answer {
     }
 
     /// Draws the advice beside the word `answer`, the table of gains, and the remarks, `room` columns wide.
-    pub fn draw(&self, room: usize) -> [String; 3] {
+    pub fn draw(&self, room: usize) -> String {
         let remarks: Vec<String> = self.remarks().cloned().collect();
-        [
-            table::labelled("answer", &self.said, room),
-            Gain::table(&self.gains).draw(room),
-            table::labelled("", &remarks, room),
-        ]
+        table::labelled("answer", &self.said, room)
+            + &Gain::table(&self.gains).draw(room)
+            + &table::labelled("", &remarks, room)
     }
 
     /// Draws the advice in a few lines beside the word `answer`: the engines to use, what they gain, how sure that is.
     pub fn draw_short(&self, room: usize) -> String {
-        let lines = [&self.said[..], &self.saves, &self.reach].concat();
-        table::labelled("answer", &lines, room)
-    }
-
-    /// Draws the answer with the advice below the table, where a terminal shows it last.
-    pub fn draw_last(&self, room: usize) -> String {
-        let [said, mut gains, hints] = self.draw(room);
-        if !gains.is_empty() {
-            gains.push('\n');
-        }
-        gains + &said + &hints
+        let gains = self.gains.iter().filter(|gain| gain.is_advised);
+        let gains = gains.map(Gain::sentence);
+        let lines = self.said.iter().cloned().chain(gains);
+        let lines = lines.chain(self.reach.iter().cloned());
+        table::labelled("answer", &lines.collect::<Vec<_>>(), room)
     }
 }
 
-/// Returns the reason why the rows say nothing about which engine to use.
-fn unusable(board: &BoardRanking, engines: &Labels) -> Option<String> {
+/// Returns why the results are no basis for a choice. `None`: they are one.
+fn unusable(board: &BoardRanking, measures: &[Measure], engines: &Labels) -> Option<String> {
     let all = board.rows().count();
     let disturbed = board.rows().filter(|row| row.lost_cpu_time()).count();
     match engines.first() {
+        _ if measures.is_empty() => Some("nothing could be ranked".to_owned()),
         // Who lost datagrams, and who was fast, is then for these to say.
         _ if 2 * disturbed > all => Some(format!(
             "other programs took the CPUs in {disturbed} of {all} cases"
         )),
         Some(only) if engines.len() == 1 => {
-            let labels = board.labels();
-            let overloaded = board.overloaded.iter();
-            let loads: Vec<&str> = overloaded
-                .map(|one| labels[&one.conditions].as_str())
-                .collect();
-            let overload = match &loads[..] {
-                [] => String::new(),
-                loads => format!("; overloaded: {}", loads.join(", ")),
-            };
-            Some(format!("only {only} was measured{overload}"))
+            let is_over = !board.overloaded.is_empty();
+            let over = if is_over { ", and overloaded" } else { "" };
+            Some(format!("only {only} was measured{over}"))
         }
         _ => None,
     }
@@ -184,59 +139,41 @@ fn unusable(board: &BoardRanking, engines: &Labels) -> Option<String> {
 /// Returns the lines of advice: by the first measure, and by the second one if its engines differ.
 fn said(
     board: &BoardRanking,
-    lists: &[(&Candidates, Vec<Choices>)],
-    (ranked, unknown, best): (&Labels, &Labels, &Labels),
+    lists: &[Vec<Choices>],
+    unknown: &Labels,
+    best: &Labels,
 ) -> Vec<String> {
     let mut said = Vec::new();
-    let poor = board.quality.reasons.first();
-    if let Some(reason) = poor.filter(|_| board.quality.grade == Grade::Poor) {
-        said.extend(
-            (!best.is_empty()).then(|| format!("A hint at most: the run was poor, {reason}")),
-        );
-    }
-    for (_, choices) in lists {
+    let is_poor = board.quality.grade == Grade::Poor && !best.is_empty();
+    let reason = board.quality.reasons.first().filter(|_| is_poor);
+    said.extend(reason.map(|reason| format!("A hint at most: the run was poor, {reason}")));
+    for choices in lists {
         let (first, others) = (&choices[0], &choices[1..]);
-        said.extend(first.lines());
+        said.extend(first.lines(false));
         // What was sent in vain, and waiting in a call, is in the CPU times.
         let others = others.iter().filter(|_| !first.need_a_rate());
         let others = others.filter(|it| it.engines() != first.engines());
-        said.extend(others.filter_map(Choices::headline));
+        said.extend(others.flat_map(|it| it.lines(true)));
     }
-    said.extend(bursts::in_words(board, best));
+    said.extend(bursts(board, best));
     if lists.is_empty() {
-        let known = (ranked - unknown).first().copied();
-        let besides = known.map_or_else(String::new, |only| format!("besides {only}, "));
-        said.push(format!(
-            "No recommendation: {besides}only offload was measured"
-        ));
+        said.push("No recommendation: besides std, only offload was measured".to_owned());
     }
     if !unknown.is_empty() {
-        said.push(without_offload(board, unknown));
+        let names = names(unknown, "and");
+        said.push(format!(
+            "Left out: {names}, whose packets stay whole here, unlike on a cable"
+        ));
     }
     said
-}
-
-/// Says that these engines with offload are left out, and why.
-fn without_offload(board: &BoardRanking, engines: &Labels) -> String {
-    let why = board.rows().find_map(Row::why_trains_stay_whole);
-    let why = why.map_or_else(String::new, |why| format!(" (cutting them: {why})"));
-    let names = names(engines, "and");
-    // A queueing discipline may cut what would pass a veth(4) whole.
-    let stay = match board.machine.network {
-        Network::Veth => "may stay",
-        Network::Loopback | Network::Wire => "stay",
-    };
-    format!("Left out: {names}, whose packets {stay} whole here, unlike on a cable{why}")
 }
 
 /// Returns the lines on intervals, which hold within this run, and on how far earlier runs of the best engines differed.
 fn reach(board: &BoardRanking, best: &Labels, has_interval: bool) -> Vec<String> {
     let within = if board.is_virtual && (has_interval || board.is_latency) {
         Some("On a virtual machine, another run may differ, also in who is ahead")
-    } else if has_interval && board.has_repeats() {
-        Some("+-% is over these runs")
     } else {
-        has_interval.then_some("+-% is within this run")
+        has_interval.then_some("+-% holds within what was measured here")
     };
     let earlier = |row: &Row| Some((row.label(), row.earlier_runs?, row.earlier_runs_pct?));
     let earlier = board.rows().filter_map(earlier);
@@ -246,42 +183,62 @@ fn reach(board: &BoardRanking, best: &Labels, has_interval: bool) -> Vec<String>
         let half = half_in_words(half);
         format!("The next run may differ by +-{half} (rates of {label} in your last {runs})")
     });
-    within
-        .map(str::to_owned)
-        .into_iter()
-        .chain(between)
-        .collect()
+    let within = within.map(str::to_owned);
+    within.into_iter().chain(between).collect()
 }
 
 /// Returns the remarks on engines, and on what decides round trips besides the engine.
-fn hints(board: &BoardRanking, first: Option<&Choices>, told: &Labels) -> Vec<String> {
+fn hints(board: &BoardRanking) -> Vec<String> {
     let few = board.averaged.iter().flat_map(|one| &one.left_out);
-    let polls = |label: &&&str| !board.is_latency && board.case(label).busy_poll.is_some();
-    let engines: [(Labels, &str, &str); 3] = [
-        // Few machines can spare the CPUs that they need.
-        (
-            board.spinning(),
-            "Not recommended",
-            ", as a CPU is busy for each receiver even when nothing comes",
-        ),
-        (
-            few.map(String::as_str).collect(),
-            "Left out, as measured in too few groups",
-            "",
-        ),
-        // At full speed hardly anybody waits.
-        (
-            told.iter().filter(polls).copied().collect(),
-            "Busy polling takes CPU time while nothing comes (udpbench latency shows how much)",
-            "",
-        ),
-    ];
-    let engines = engines.iter().filter(|(labels, ..)| !labels.is_empty());
-    let engines =
-        engines.map(|(labels, what, why)| format!("{what}: {}{why}", names(labels, "and")));
-    let alone = first.and_then(Choices::soonest_alone);
-    let facts = board
-        .is_latency
-        .then(|| circumstances::in_words(board, alone));
-    engines.chain(facts.flatten()).collect()
+    let polls = |label: &&str| !board.is_latency && board.case(label).busy_poll.is_some();
+    let said = |what: &str, labels: Labels| {
+        let names = names(&labels, "and");
+        (!names.is_empty()).then(|| format!("{what}: {names}"))
+    };
+    // At full speed hardly anybody waits.
+    let polling = board.engines().into_iter().filter(polls).collect();
+    let polling = said(
+        "Busy polling takes CPU time while nothing comes (udpbench latency shows how much)",
+        polling,
+    );
+    let few = few.map(String::as_str).collect();
+    let few = said("Left out, as measured in too few groups", few);
+    // Few machines can spare the CPUs that they need.
+    let spinning = "Not recommended, as each receiver keeps a CPU busy";
+    let spinning = said(spinning, board.spinning());
+    let hints = [spinning, few, polling, placement(board)];
+    hints.into_iter().flatten().collect()
+}
+
+/// Says how round trips between threads of one host were placed, and the option for others.
+fn placement(board: &BoardRanking) -> Option<String> {
+    let asked = board.groups.iter().filter_map(|one| one.group.asked);
+    let cpus: BTreeSet<&str> = asked.map(|asked| asked.cpus).collect();
+    let is_local = board.rows().all(|row| row.direction.is_none());
+    // Several placements have several medians, and so have several rows.
+    let only = cpus.first().filter(|_| cpus.len() == 1 && is_local)?;
+    Some(format!(
+        "Client and server: {only}; other CPUs (--pin 0:0, --pin 0:1) may change more than the engine does"
+    ))
+}
+
+/// Names that of these engines that sends in the longest bursts at a given rate: it wakes less often, and what is sent
+/// waits. `None`: none does, or it is not known.
+fn bursts(board: &BoardRanking, engines: &Labels) -> Option<String> {
+    /// Factor by which gaps are longer if datagrams come in bursts.
+    const LONGER: f64 = 4.0;
+    let gaps = board.rows.iter().filter_map(|((conditions, label), rows)| {
+        let paced = rows.iter().find(|row| row.target_pps.is_some())?;
+        Some((conditions, label, paced.gap_p99_us?))
+    });
+    let bursts = gaps.clone().filter_map(|(conditions, label, us)| {
+        let alike = gaps.clone().filter(|(other, ..)| *other == conditions);
+        let (_, even, least) = alike.min_by(|(.., one), (.., other)| one.total_cmp(other))?;
+        let is_burst = engines.contains(label.as_str()) && us > LONGER * least;
+        is_burst.then_some((label, us / 1e3, even, least / 1e3))
+    });
+    let (label, ms, even, least) = bursts.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    Some(format!(
+        "{label} wakes less often: it sends in bursts {ms:.2} ms apart (p99; {even} {least:.2} ms)"
+    ))
 }

@@ -2,6 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+use crate::results::row::Interval;
 use crate::stats;
 
 /// Probability that a comparison of two equal engines finds a difference.
@@ -26,23 +27,19 @@ struct Error {
     freedom: f64,
 }
 
-/// What a [`Reading`] is made from.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Figure {
-    pub(super) value: Option<f64>,
-    /// Standard deviation of the logarithms of the values behind it, in percent, and their number.
-    pub(super) scatter: Option<(f64, usize)>,
-    /// The same of each round without the part that is common to all engines.
-    pub(super) residual: Option<(f64, usize)>,
-    /// The interval in the row.
-    pub(super) interval: Option<(f64, f64)>,
-}
+/// Standard deviation of the logarithms of the values behind a value, in percent, and their number.
+pub(super) type Scatter = Option<(f64, usize)>;
 
 impl Reading {
-    /// Returns a value with what is known of its uncertainty. `None` if it is not a positive number.
-    pub(super) fn of(figure: Figure) -> Option<Self> {
-        let value = figure.value?;
-        let interval = figure.interval;
+    /// Returns a value with what is known of its uncertainty: its interval in the row, its scatter, and its scatter from
+    /// round to round without the part that is common to all engines. `None` if it is not a positive number.
+    pub(super) fn of(
+        [value, low, high]: Interval,
+        scatter: Scatter,
+        residual: Scatter,
+    ) -> Option<Self> {
+        let value = value?;
+        let interval = low.zip(high);
         let interval = interval.filter(|(low, high)| *low > 0.0 && low <= high && high.is_finite());
         // Half of an interval counts as two standard errors.
         let of_interval = interval.map(|(low, high)| Error {
@@ -55,8 +52,8 @@ impl Reading {
         };
         (value.is_finite() && value > 0.0).then(|| Self {
             ln: value.ln(),
-            error: figure.scatter.and_then(Error::of_scatter).or(of_interval),
-            residual: figure.residual.and_then(Error::of_scatter),
+            error: scatter.and_then(Error::of_scatter).or(of_interval),
+            residual: residual.and_then(Error::of_scatter),
             shown: interval.filter(encloses),
         })
     }
@@ -144,12 +141,11 @@ impl Reading {
                 apart
             }
         };
-        let errors: Option<Vec<Error>> = readings.iter().map(|one| one.error).collect();
-        let residual: Option<Vec<Error>> = readings.iter().map(|one| one.residual).collect();
+        let errors = all(readings, |one| one.error);
         Some(Self {
             ln,
             error: Some(errors.map_or(apart, larger)),
-            residual: residual.map(larger),
+            residual: all(readings, |one| one.residual).map(larger),
             shown: None,
         })
     }
@@ -158,25 +154,26 @@ impl Reading {
     /// reference, so their errors may all point the same way: errors within a block add up, except residual errors.
     /// Errors of different blocks are independent. `None` without cases.
     pub(super) fn geometric_mean(blocks: &[Vec<Self>]) -> Option<Self> {
-        let all: Vec<Self> = blocks.iter().flatten().copied().collect();
-        if let [one] = all[..] {
+        let readings: Vec<Self> = blocks.iter().flatten().copied().collect();
+        if let [one] = readings[..] {
             return Some(one);
         }
-        let count = all.len() as f64;
-        let of_block = |block: &Vec<Self>| -> Option<Error> {
-            let errors: Option<Vec<Error>> = block.iter().map(|one| one.error).collect();
-            errors.map(|errors| added_up(&errors))
-        };
+        let count = readings.len() as f64;
+        let of_block = |block: &Vec<Self>| Some(added_up(&all(block, |one| one.error)?));
         let errors: Option<Vec<Error>> = blocks.iter().map(of_block).collect();
-        let residual: Option<Vec<Error>> = all.iter().map(|one| one.residual).collect();
         let mean = |errors: Vec<Error>| in_quadrature(&errors).over(count);
-        (!all.is_empty()).then(|| Self {
-            ln: mean_ln(&all),
+        (!readings.is_empty()).then(|| Self {
+            ln: mean_ln(&readings),
             error: errors.map(mean),
-            residual: residual.map(mean),
+            residual: all(&readings, |one| one.residual).map(mean),
             shown: None,
         })
     }
+}
+
+/// Returns an error of each of these readings. `None`: one has none.
+fn all(readings: &[Reading], of: fn(&Reading) -> Option<Error>) -> Option<Vec<Error>> {
+    readings.iter().map(of).collect()
 }
 
 fn mean_ln(readings: &[Reading]) -> f64 {
@@ -246,13 +243,9 @@ mod tests {
     use super::*;
 
     fn reading(value: f64, deviation_pct: Option<f64>, interval: Option<(f64, f64)>) -> Reading {
-        let figure = Figure {
-            value: Some(value),
-            scatter: deviation_pct.map(|pct| (pct, 6)),
-            residual: None,
-            interval,
-        };
-        Reading::of(figure).expect("positive")
+        let [low, high] = [interval.map(|it| it.0), interval.map(|it| it.1)];
+        let scatter = deviation_pct.map(|pct| (pct, 6));
+        Reading::of([Some(value), low, high], scatter, None).expect("positive")
     }
 
     fn one(deviation_pct: f64) -> Reading {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::choices::{Labels, NEEDED_PCT, apart_pct};
-use super::measure::{Measure, Unit};
+use super::group::Conditions;
+use super::standing::{Measure, RankedEngine, Standing, Unit};
 use super::technique::Technique;
-use super::{Averaged, BoardRanking, Conditions, RankedEngine, Standing};
+use super::{Averaged, BoardRanking};
 use crate::term::table::{Columns, Table};
 use crate::text::digits::{interval_text, signed};
 
@@ -30,8 +31,8 @@ pub struct Gain {
     pub interval_text: String,
     /// Comparison with std: `faster`, or in doubt why not. Empty: std, or std was not measured.
     pub verdict: &'static str,
-    /// True if the engine is surely better than std.
-    pub is_better: bool,
+    /// True if the engine is surely better than std, and one to use.
+    pub is_advised: bool,
     /// CPU time per datagram, as a ratio to std or in nanoseconds. Empty if unknown or not requested.
     pub cpu: String,
     /// Datagrams lost, in percent of the datagrams sent. Empty if unknown.
@@ -39,10 +40,10 @@ pub struct Gain {
 }
 
 impl Gain {
-    /// Returns a table of gains. A technique is named once, and columns without any value are left out.
+    /// Returns a table of gains. Columns without any value are left out.
     pub fn table(gains: &[Self]) -> Table {
         let unit = gains.first().map_or("", |it| it.unit);
-        let columns = Columns::<Self>::default()
+        Columns::<Self>::default()
             .word("technique", |it| it.technique.to_owned())
             .word("engine", |it| it.engine.clone())
             .word("at", |it| it.at.clone())
@@ -51,114 +52,91 @@ impl Gain {
             .spare(3, "verdict", |it| it.verdict.to_owned())
             .spare(2, "CPU time", |it| it.cpu.clone())
             .number("lost %", |it| it.lost_pct.clone())
-            .known_of(gains);
-        let mut table = columns.empty();
-        let mut last = "";
-        for gain in gains {
-            let technique = if gain.technique == last {
-                ""
-            } else {
-                gain.technique
-            };
-            last = gain.technique;
-            let gain = gain.clone();
-            table.row(columns.cells(&Self { technique, ..gain }));
-        }
-        table
+            .known_of(gains)
+            .table(gains)
     }
 
     /// Returns the gain as a sentence, for places without columns.
     pub fn sentence(&self) -> String {
+        let Self { engine, at, .. } = self;
+        let value = format!("{} {}", self.value, self.unit);
+        let mut text = format!("{}: {engine} at {at}, {value}", self.technique);
         let reach = match self.interval_text.as_str() {
             "" => String::new(),
             known => format!("{} %", signed(known)),
         };
-        let known = |text: &str, said: String| (!text.is_empty()).then_some(said);
-        let said = [&reach, self.verdict].map(|it| known(it, it.to_owned()));
-        let said = said.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        let parts = [
-            known(&said, format!(" ({said})")),
-            known(&self.cpu, format!(", CPU time {}", self.cpu)),
-            known(&self.lost_pct, format!(", {} % lost", self.lost_pct)),
-        ];
-        let begin = format!(
-            "{}: {} at {}, {} {}",
-            self.technique, self.engine, self.at, self.value, self.unit
-        );
-        begin + &parts.map(Option::unwrap_or_default).concat()
+        for (known, begin, end) in [
+            (&*reach, " ", ""),
+            (self.verdict, ", ", ""),
+            (&self.cpu, ", CPU time ", ""),
+            (&self.lost_pct, ", ", " % lost"),
+        ] {
+            if !known.is_empty() {
+                text.extend([begin, known, end]);
+            }
+        }
+        text
     }
 }
 
-/// Returns what these engines surely gain over std, a line for each, which names it unless `is_said`: `3.4 times std at
-/// 26 B, 3.0 at 1460 B; 0.32, 0.36 of its CPU time`.
-pub(super) fn saved(gains: &[Gain], best: &Labels, is_said: bool) -> Vec<String> {
-    let gained = gains.iter();
-    let gained = gained.filter(|gain| gain.is_better && best.contains(gain.engine.as_str()));
-    let gained: Vec<&Gain> = gained.collect();
-    let alike = gained.chunk_by(|one, other| one.engine == other.engine);
-    alike
-        .map(|gains| {
-            let values = gains.iter().enumerate().map(|(n, gain)| {
-                let unit = if n == 0 { gain.unit } else { "" };
-                format!("{} {unit}", gain.value).trim_end().to_owned() + " at " + &gain.at
-            });
-            let values: Vec<String> = values.collect();
-            let cpu = gains.iter().map(|gain| gain.cpu.as_str());
-            let cpu: Vec<&str> = cpu.filter(|cpu| !cpu.is_empty()).collect();
-            let of_cpu = match cpu.join(", ") {
-                none if none.is_empty() => String::new(),
-                some => format!("; {some} of its CPU time"),
-            };
-            let engine = match &gains[0].engine {
-                _ if is_said => String::new(),
-                engine => format!("{engine}: "),
-            };
-            engine + &values.join(", ") + &of_cpu
-        })
-        .collect()
-}
-
-/// Returns the gains of each technique by the first of these measures. CPU times are beside speeds.
+/// Returns the gains of each technique by the first of these measures. CPU times are beside speeds. `advised`: the
+/// engines to use.
 pub(super) fn gains(
     board: &BoardRanking,
     measures: &[Measure],
     labels: &BTreeMap<Conditions, String>,
+    advised: &Labels,
 ) -> Vec<Gain> {
     let spinning = board.spinning();
     let has_cpu = measures[1..].contains(&Measure::Cpu);
-    let of = |technique| {
+    let mut gains = Vec::new();
+    for technique in Technique::ALL {
         let all = board.averaged_by(measures[0]);
         let found = all.filter_map(|one| Some((one, best_of(board, one, technique, &spinning)?)));
         let mut found: Vec<(&Averaged, &RankedEngine)> = found.collect();
-        let value = |(_, place): &(&Averaged, &RankedEngine)| place.reading.value();
-        let all = found.len();
-        if all > MOST_CONDITIONS {
-            found.sort_by(|one, other| value(one).total_cmp(&value(other)));
-            found.drain(1..all - 1);
+        let count = found.len();
+        if count > MOST_CONDITIONS {
+            found.sort_by(|(_, one), (_, other)| {
+                one.reading.value().total_cmp(&other.reading.value())
+            });
+            found.drain(1..count - 1);
         }
-        let gains = found
-            .into_iter()
-            .zip(["lowest", "highest"].into_iter().cycle());
-        gains.map(move |((averaged, place), which)| {
-            let conditions = averaged.conditions;
-            let cpu = board.standing(Measure::Cpu, conditions);
+        for ((averaged, place), which) in found.iter().zip(["lowest", "highest", ""]) {
+            let Averaged {
+                conditions,
+                standing,
+                ..
+            } = averaged;
+            let reading = &place.reading;
+            let interval = reading.interval().filter(|_| !place.is_std());
+            let interval =
+                interval.and_then(|(low, high)| interval_text(reading.value(), low, high));
+            let cpu = board.standing(Measure::Cpu, *conditions);
             let cpu = cpu.filter(|_| has_cpu).and_then(|standing| {
-                let mut places = standing.places.iter();
-                let own = places.find(|one| one.label == place.label)?;
+                let own = standing.of(&place.label)?;
                 Some(standing.figure(own.reading.value(), &own.reading))
             });
-            Gain {
+            let verdict = standing.than_std(place);
+            let is_better = ["faster", "less"].contains(&verdict);
+            gains.push(Gain {
                 technique: technique.name(),
-                at: match labels.get(&conditions) {
-                    _ if all > MOST_CONDITIONS => format!("{which} of {all}"),
-                    label => label.cloned().unwrap_or_default(),
+                engine: place.label.clone(),
+                at: if count > MOST_CONDITIONS {
+                    format!("{which} of {count}")
+                } else {
+                    labels.get(conditions).cloned().unwrap_or_default()
                 },
+                unit: standing.unit_text(),
+                value: standing.figure(reading.value(), reading),
+                interval_text: interval.unwrap_or_default(),
+                verdict,
+                is_advised: is_better && advised.contains(place.label.as_str()),
                 cpu: cpu.unwrap_or_default(),
-                ..averaged.standing.gain(place)
-            }
-        })
-    };
-    Technique::ALL.into_iter().flat_map(of).collect()
+                lost_pct: place.lost_pct(),
+            });
+        }
+    }
+    gains
 }
 
 /// Finds the best engine of a technique. Prefers engines that lose little and let CPUs sleep. std alone is no finding: all
@@ -183,52 +161,26 @@ fn best_of<'a>(
 }
 
 impl Standing {
-    /// Returns the gain of an engine by this measure.
-    fn gain(&self, place: &RankedEngine) -> Gain {
-        let reading = &place.reading;
-        let interval = reading.interval().filter(|_| !place.is_std());
-        let reach = interval.and_then(|(low, high)| interval_text(reading.value(), low, high));
-        let (verdict, is_better) = self.than_std(place);
-        Gain {
-            technique: "",
-            engine: place.label.clone(),
-            at: String::new(),
-            unit: match (self.measure, self.unit) {
-                (Measure::Speed, Unit::TimesStd) => "times std",
-                (Measure::Speed, Unit::Absolute) => "kpps",
-                (Measure::RoundTrip, _) => "us",
-                (Measure::Cpu, Unit::TimesStd) => "times std's CPU time",
-                (Measure::Cpu, Unit::Absolute) => "CPU ns",
-            },
-            value: self.figure(reading.value(), reading),
-            interval_text: reach.unwrap_or_default(),
-            verdict,
-            is_better,
-            cpu: String::new(),
-            lost_pct: place.lost_pct(),
-        }
-    }
-
-    /// Compares an engine with std, and returns whether it is surely better.
-    fn than_std(&self, place: &RankedEngine) -> (&'static str, bool) {
+    /// Compares an engine with std.
+    fn than_std(&self, place: &RankedEngine) -> &'static str {
         if !place.is_clean() {
-            return ("lossy", false);
+            return "lossy";
         }
         if place.is_std() || self.unit == Unit::Absolute {
-            return ("", false);
+            return "";
         }
         let (better, worse) = match self.measure {
             Measure::Cpu => ("less", "more"),
             Measure::Speed | Measure::RoundTrip => ("faster", "slower"),
         };
         match (self.surely_other_than_std(place), self.std()) {
-            _ if !place.reading.has_error() => ("no interval", false),
-            (Some(true), _) => (better, true),
-            (Some(false), _) => (worse, false),
+            _ if !place.reading.has_error() => "no interval",
+            (Some(true), _) => better,
+            (Some(false), _) => worse,
             // Better by its own interval alone, not round by round.
-            _ if self.is_beyond_std(&place.reading, true) => ("perhaps", false),
-            (None, Some(std)) if apart_pct(&[place, std]) <= NEEDED_PCT => ("a tie", false),
-            (None, _) => ("unclear", false),
+            _ if self.is_beyond_std(&place.reading, true) => "perhaps",
+            (None, Some(std)) if apart_pct(&[place, std]) <= NEEDED_PCT => "a tie",
+            (None, _) => "unclear",
         }
     }
 }

@@ -22,8 +22,6 @@ pub(super) struct Reached {
     limit: Option<Limit>,
     /// Datagrams received per second.
     pps: f64,
-    /// Payload received, in Mb/s.
-    mbps: f64,
     /// CPU time of the senders and of the receivers per datagram, in nanoseconds. `None`: both ends shared a CPU, or it is
     /// not known.
     ns: Option<[f64; 2]>,
@@ -35,8 +33,6 @@ pub(super) struct FullPath {
     pub(super) what: String,
     /// The lowest of their rates, which hardly differ, in datagrams per second.
     pub(super) pps: f64,
-    /// The same, in Mb/s of payload.
-    pub(super) mbps: f64,
     /// True if it drops nothing and the engines wait for it: their CPU times then tell them apart.
     pub(super) is_waited_for: bool,
 }
@@ -64,7 +60,6 @@ impl Reached {
         Some(Self {
             limit: limit.or_else(|| had_time(row, ns?).then_some(Limit::Path)),
             pps: row.received_pps?,
-            mbps: row.received_mbps?,
             ns,
         })
     }
@@ -120,7 +115,7 @@ pub(super) fn in_words(all: &[Reached]) -> Option<String> {
 pub(super) fn full_path(known: &[Reached], all: &[Reached], are_clean: bool) -> Option<FullPath> {
     /// Ratio of two rates that are the same.
     const SAME: f64 = 1.05;
-    let least = known.iter().min_by(|a, b| a.pps.total_cmp(&b.pps))?;
+    let least = known.iter().map(|one| one.pps).reduce(f64::min)?;
     let is_queue = |one: &Reached| one.limit == Some(Limit::Queue);
     let has_queue = known.iter().any(is_queue);
     let is_same = known.len() > 1 && most_over_least(known.iter().map(|one| one.pps)) <= SAME;
@@ -138,8 +133,7 @@ pub(super) fn full_path(known: &[Reached], all: &[Reached], are_clean: bool) -> 
     };
     Some(FullPath {
         what,
-        pps: least.pps,
-        mbps: least.mbps,
+        pps: least,
         is_waited_for,
     })
 }
@@ -188,7 +182,6 @@ mod tests {
             receivers: 1,
             sent_pps: Some(pps),
             received_pps: Some(pps),
-            received_mbps: Some(1460.0 * 8e-6 * pps),
             sender_cpu_ns_per_packet: ns,
             receiver_cpu_ns_per_packet: ns,
             cpu_ns_per_packet: ns.map(|ns| 2.0 * ns),

@@ -13,19 +13,13 @@
 
 mod answer;
 mod averaged;
-mod bursts;
 mod choices;
-mod circumstances;
 mod commands;
-mod eligible;
 mod estimate;
 mod gains;
+mod group;
 mod limit;
-mod measure;
-mod other_options;
-mod remarks;
-mod row_group;
-mod shared_cpus;
+mod rows;
 mod standing;
 pub mod table;
 mod technique;
@@ -33,15 +27,12 @@ mod technique;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::answer::Answer;
-pub use self::averaged::{Averaged, Conditions};
-use self::eligible::{EligibleRows, Overloaded};
-pub use self::estimate::Reading;
+use self::averaged::Averaged;
 pub use self::gains::Gain;
-pub use self::measure::{By, Measure, Unit};
-pub use self::row_group::{Asked, RowGroup};
-pub use self::shared_cpus::SharedCpus;
-pub use self::standing::{RankedEngine, Standing};
-use self::technique::Pair;
+use self::group::{Conditions, RowGroup};
+use self::rows::{EligibleRows, Overloaded};
+pub use self::standing::By;
+use self::standing::{Measure, Standing};
 pub(crate) use self::technique::Technique;
 use crate::data::{Case, LoopbackTrains};
 use crate::results::files::Results;
@@ -77,15 +68,13 @@ pub struct BoardRanking {
     /// The ranking within each group, in the order of the groups.
     pub groups: Vec<GroupRanking>,
     /// The averages over groups with the same [`Conditions`], speed first. Empty if nothing could be averaged.
-    pub averaged: Vec<Averaged>,
+    averaged: Vec<Averaged>,
     /// The quality of the rows.
     pub quality: Quality,
     /// Remarks on rows that were left out and on rows that may mislead.
     pub remarks: Vec<String>,
     /// The rows that are ranked, by conditions and label.
     rows: BTreeMap<(Conditions, String), Vec<Row>>,
-    /// A case of each label. All cases with a label have the same engines and options of engines.
-    cases: BTreeMap<String, Case>,
     /// Cases that did not answer the requests of their load.
     overloaded: Vec<Overloaded>,
     /// True if round trips are ranked, else throughput.
@@ -103,16 +92,14 @@ impl BoardRanking {
             let own = ranked.entry((Conditions::of(&group), row.label()));
             own.or_default().push(row.clone());
         }
-        let cases = eligible.rows().map(|(_, row)| (row.label(), row.case));
         let mut all = rows.iter().map(|(row, _)| *row);
         Self {
             machine,
             averaged: Averaged::all(&groups),
             groups,
             quality: Quality::of(all.clone()),
-            remarks: remarks::of(&eligible),
+            remarks: eligible.remarks(),
             rows: ranked,
-            cases: cases.collect(),
             is_latency: rows.iter().any(|(_, load)| load.is_some()),
             is_virtual: all.any(|row| !row.virtualization.is_empty()),
             overloaded: eligible.overloaded,
@@ -132,50 +119,39 @@ impl BoardRanking {
 
     /// Returns the engines that were measured.
     fn engines(&self) -> BTreeSet<&str> {
-        self.cases.keys().map(String::as_str).collect()
-    }
-
-    /// Returns whether any case was measured more than once.
-    fn has_repeats(&self) -> bool {
-        let mut all = self.rows.values().flat_map(|rows| rows.windows(2));
-        all.any(|pair| pair[0].case == pair[1].case)
+        self.rows.keys().map(|(_, label)| label.as_str()).collect()
     }
 
     /// Returns the engines whose gain is unknown: offload over veth, or over a loopback that does not cut trains, where
     /// the kernel copies even what zero copy sends. Requests are too few for trains.
     fn unknown(&self) -> BTreeSet<&str> {
-        let is_wire = self.machine.network == Network::Wire;
-        let is_unknown = |case: &Case| {
+        if self.is_latency || self.machine.network == Network::Wire {
+            return BTreeSet::new();
+        }
+        let is_unknown = |label: &&str| {
+            let case = self.case(label);
             case.loopback != Some(LoopbackTrains::Cut) && Technique::of(case) == Technique::Offload
         };
-        let ranked = self.averaged.iter().flat_map(|one| &one.standing.places);
-        let unknown = ranked.filter(|place| is_unknown(self.case(&place.label)));
-        let unknown = unknown.filter(|_| !is_wire && !self.is_latency);
-        unknown.map(|place| place.label.as_str()).collect()
+        self.engines().into_iter().filter(is_unknown).collect()
     }
 
     /// Returns the engines that keep a CPU busy even when nothing comes. Empty if all that were measured do.
     fn spinning(&self) -> BTreeSet<&str> {
-        let cases = self.cases.iter().filter(|(_, case)| technique::spins(case));
-        let mut all: BTreeSet<&str> = cases.map(|(label, _)| label.as_str()).collect();
-        if all.len() == self.cases.len() {
-            all.clear();
-        }
-        all
+        let (all, none) = (self.engines(), BTreeSet::new());
+        let spin = all.iter().copied();
+        let spin: BTreeSet<&str> = spin.filter(|it| technique::spins(self.case(it))).collect();
+        if spin == all { none } else { spin }
     }
 
-    /// Returns a case with this label.
+    /// Returns a case with this label. All cases with a label have the same engines and options of engines.
     ///
     /// # Panics
     /// Panics if no ranked row has the label.
     fn case(&self, label: &str) -> &Case {
-        &self.cases[label]
-    }
-
-    /// Returns the senders and receivers of these labels.
-    fn pairs(&self, labels: &BTreeSet<&str>) -> BTreeSet<Pair> {
-        let cases = labels.iter().map(|label| self.case(label));
-        cases.map(|case| (case.sender, case.receiver)).collect()
+        let mut all = self.rows.iter();
+        let own = all.find(|((_, other), _)| other == label);
+        let row = own.and_then(|(_, rows)| rows.first());
+        &row.expect("a label of a ranked row").case
     }
 
     /// Returns the advice: the engines to use, the certainty, and the gain of each technique. Every place that gives
@@ -192,13 +168,13 @@ impl BoardRanking {
     }
 
     /// Returns the averages by one measure.
-    pub fn averaged_by(&self, measure: Measure) -> impl Iterator<Item = &Averaged> {
+    fn averaged_by(&self, measure: Measure) -> impl Iterator<Item = &Averaged> {
         let all = self.averaged.iter();
         all.filter(move |averaged| averaged.standing.measure == measure)
     }
 
     /// Returns the label of each of the conditions.
-    pub fn labels(&self) -> BTreeMap<Conditions, String> {
+    fn labels(&self) -> BTreeMap<Conditions, String> {
         let averaged = self.averaged.iter().map(|one| one.conditions);
         let overloaded = self.overloaded.iter().map(|one| one.conditions);
         let all: Vec<Conditions> = averaged.chain(overloaded).collect();

@@ -1,9 +1,105 @@
-//! Engines sorted by one measure.
+//! Engines sorted by a measure, and the columns of a row that it is from.
 
 use super::estimate::Reading;
-use super::measure::{Measure, Unit};
 use crate::data::EngineName;
+use crate::results::row::Row;
 use crate::verdict::quality::LOSSY_PCT;
+
+/// A measure that engines are ranked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Datagrams received per second; never datagrams sent.
+    Speed,
+    /// Median round trip of requests, in microseconds.
+    RoundTrip,
+    /// CPU time of all threads per datagram received.
+    Cpu,
+}
+
+/// Choice of `--by`: one measure or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum By {
+    /// Datagrams received per second, or round trips
+    Speed,
+    /// CPU time per datagram received
+    Cpu,
+    /// Both
+    Both,
+}
+
+impl By {
+    /// Returns whether this choice includes the measure.
+    pub fn includes(self, measure: Measure) -> bool {
+        match self {
+            Self::Both => true,
+            Self::Speed => measure != Measure::Cpu,
+            Self::Cpu => measure == Measure::Cpu,
+        }
+    }
+}
+
+/// Unit of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Ratio to std on connected sockets in the same round.
+    TimesStd,
+    /// Datagrams per second, or nanoseconds: used where std was not measured.
+    Absolute,
+}
+
+impl Measure {
+    /// Every measure, in the order of display.
+    pub const ALL: [Self; 3] = [Self::Speed, Self::RoundTrip, Self::Cpu];
+    /// Largest ratio of two medians of round trips that may be due to the buckets of their histograms. Each median is
+    /// known to within 0.4 %.
+    const BUCKETS: f64 = 1.008;
+
+    /// Returns whether one value is surely better than the other: see [`Reading::exceeds`].
+    pub(super) fn is_ahead(self, one: &Reading, other: &Reading, risk: f64) -> bool {
+        match self {
+            Self::Speed => one.exceeds(other, risk),
+            Self::RoundTrip => {
+                other.exceeds(one, risk)
+                    && other.value() > Self::BUCKETS * one.value()
+                    && one.excludes(other)
+                    && other.excludes(one)
+            }
+            Self::Cpu => other.exceeds(one, risk),
+        }
+    }
+
+    /// Returns a row's value with its uncertainty. `None` if the row has no positive number.
+    pub(super) fn of(self, row: &Row, unit: Unit) -> Option<Reading> {
+        let windows = row.counted_windows();
+        let (value, scatter) = match (self, unit) {
+            (Self::Speed, Unit::TimesStd) => (row.to_std(), row.ratio_sd_pct.zip(row.ratio_pairs)),
+            (Self::Speed, Unit::Absolute) => {
+                let [pps, low, high] = row.pps();
+                let pps = pps.or_else(|| pps_of_mbps(row));
+                ([pps, low, high], row.cv_pct.map(|pct| (pct, windows)))
+            }
+            // Rows have no such ratio.
+            (Self::RoundTrip, Unit::TimesStd) => return None,
+            (Self::RoundTrip, Unit::Absolute) => (row.p50_us(), None),
+            (Self::Cpu, Unit::TimesStd) => {
+                let scatter = row.cpu_ratio_sd_pct.zip(row.ratio_pairs);
+                (row.cpu_to_std(), scatter)
+            }
+            (Self::Cpu, Unit::Absolute) => (row.cpu_ns(), None),
+        };
+        let residual_pct = match self {
+            Self::Speed => row.residual_sd_pct,
+            Self::RoundTrip => row.residual_rtt_sd_pct,
+            Self::Cpu => row.residual_cpu_sd_pct,
+        };
+        Reading::of(value, scatter, residual_pct.map(|pct| (pct, windows)))
+    }
+}
+
+/// Converts Mb/s to datagrams per second. Figures that others published come in Mb/s.
+fn pps_of_mbps(row: &Row) -> Option<f64> {
+    Some(row.received_mbps? * 1e6 / 8.0 / row.payload_bytes.bytes() as f64)
+}
 
 /// Engines sorted by one measure.
 #[derive(Clone, Debug)]
@@ -51,6 +147,12 @@ impl RankedEngine {
     }
 }
 
+/// Returns the lowest and the highest of some losses.
+pub(super) fn range(losses: impl IntoIterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+    let losses = losses.into_iter();
+    losses.reduce(|(low, high), (lower, higher)| (low.min(lower), high.max(higher)))
+}
+
 impl Standing {
     /// Sorts the engines. Each pair of equal engines is told apart with the probability `risk`.
     pub(super) fn new(
@@ -94,8 +196,12 @@ impl Standing {
         &self.places[..last.map_or(self.places.len(), |last| last + 1)]
     }
 
+    pub(super) fn of(&self, label: &str) -> Option<&RankedEngine> {
+        self.places.iter().find(|place| place.label == label)
+    }
+
     pub(super) fn std(&self) -> Option<&RankedEngine> {
-        self.places.iter().find(|place| place.is_std())
+        self.of(EngineName::REFERENCE.as_str())
     }
 
     /// Returns `Some(true)` if an engine is surely better than std, `Some(false)` if it is surely worse: round by

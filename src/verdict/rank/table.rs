@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::averaged::Averaged;
 use super::estimate::Reading;
-use super::measure::{By, Measure, Unit};
-use super::{Asked, BoardRanking, RankedEngine, RowGroup, Standing};
+use super::group::{Asked, RowGroup};
+use super::standing::{By, Measure, RankedEngine, Standing, Unit};
+use super::{Averaged, BoardRanking};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 use crate::text::digits::{counted, decimals, decimals_without_interval};
@@ -31,9 +31,9 @@ pub fn draw(boards: &[BoardRanking], view: View, width: u16) -> String {
 /// Explanation of the columns.
 const LEGEND: &str = "
 group: rows that can be compared, as threads, payload, ip, connection and buffers are equal.
-speed: datagrams received per second; CPU: CPU time per datagram received; both relative to std on
-connected sockets in the same rounds (kpps, CPU ns: absolute, where std was not measured). p50 us:
-half of the round trips take no longer; 10 %: of the rate that the engine reached. Sorted by value.
+times std: datagrams received per second, relative to std on connected sockets in the same rounds,
+as is the CPU time per datagram (kpps, CPU ns: absolute, where std was not measured). p50 us: half
+of the round trips take no longer; 10 %: of the rate that the engine reached. Sorted by value.
 Place: 1 + the number of engines that are surely better, held against each other round by round
 (each pair at 5 %), so engines that cannot be told apart share a place; none (-) without an
 interval. Over several groups: geometric mean over those that all listed engines have. Intervals
@@ -45,7 +45,7 @@ fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
     let groups = counted(board.groups.len(), "group");
     let heading = format!("== {}: {rows} in {groups}", board.machine);
     let mut text = fold::cut(&heading, room) + "\n";
-    text += &board.answer(view.by).draw(room).concat();
+    text += &board.answer(view.by).draw(room);
     if !board.groups.is_empty() {
         text += &lists(board, view).draw(room);
     }
@@ -54,60 +54,42 @@ fn of_board(board: &BoardRanking, view: View, room: usize) -> String {
 
 /// Returns the requested lists as one table.
 fn lists(board: &BoardRanking, view: View) -> Table {
-    let columns = columns();
-    let mut table = columns.empty();
-    if view.details {
-        for ranking in &board.groups {
-            table.text(format!("-- {}", heading_of(&ranking.group, board)));
-            let standings = ranking.standings.iter();
-            for standing in standings.filter(|one| view.by.includes(one.measure)) {
-                list(&mut table, &columns, standing, view.top);
-            }
-        }
+    let mut lists: Vec<(String, &Standing, usize)> = Vec::new();
+    for ranking in board.groups.iter().filter(|_| view.details) {
+        let heading = heading_of(&ranking.group, board);
+        let standings = ranking.standings.iter();
+        lists.extend(standings.map(|standing| (heading.clone(), standing, view.top)));
     }
     let labels = board.labels();
-    let all = board.averaged.iter();
-    let all = all.filter(|one| view.by.includes(one.standing.measure));
-    for averaged in all {
-        let label = labels.get(&averaged.conditions).map_or("", String::as_str);
-        table.text(format!("-- {}", caption(averaged, label)));
-        let top = if view.details { usize::MAX } else { view.top };
-        list(&mut table, &columns, &averaged.standing, top);
+    let top = if view.details { usize::MAX } else { view.top };
+    for one in &board.averaged {
+        let Averaged { groups, of, .. } = one;
+        let label = labels.get(&one.conditions).map_or("", String::as_str);
+        let label = format!("{label}, {groups} of {}", counted(*of, "group"));
+        lists.push((label, &one.standing, top));
+    }
+    lists.retain(|(_, standing, _)| view.by.includes(standing.measure));
+    let columns = columns();
+    let mut table = columns.empty();
+    for (label, standing, top) in lists {
+        table.text(format!("-- {label}, in {}", standing.unit_text()));
+        for place in standing.places.iter().take(top) {
+            table.row(columns.cells(&(standing, place)));
+        }
+        let hidden = standing.places.get(top..).unwrap_or_default();
+        let tied = hidden.iter().filter(|place| place.is_first()).count();
+        if !hidden.is_empty() {
+            let more = hidden.len();
+            table.text(format!(
+                "        and {more} more, {tied} of them on place 1"
+            ));
+        }
     }
     if !view.details {
         table.text("--details has each group");
     }
     table.text(LEGEND);
     table
-}
-
-/// Adds the first engines of a list, and the number of hidden ones.
-fn list<'a>(table: &mut Table, columns: &Columns<Listed<'a>>, standing: &'a Standing, top: usize) {
-    for (n, place) in standing.places.iter().take(top).enumerate() {
-        let measure = if n == 0 { standing.name() } else { "" };
-        table.row(columns.cells(&(measure, standing, place)));
-    }
-    let hidden = standing.places.iter().skip(top);
-    let tied = match hidden.clone().filter(|place| place.is_first()).count() {
-        0 => String::new(),
-        tied => format!(", {tied} of them also on place 1"),
-    };
-    match hidden.count() {
-        0 => {}
-        more => table.text(format!("{:16}and {more} more{tied}", "")),
-    }
-}
-
-/// Returns the caption of an average: conditions, measure, and number of groups, such as `26 B, by speed: 1 of 1
-/// group`.
-fn caption(averaged: &Averaged, label: &str) -> String {
-    let by = match averaged.standing.measure {
-        Measure::Speed => "speed",
-        Measure::RoundTrip => "median round trip",
-        Measure::Cpu => "CPU time per datagram",
-    };
-    let (groups, of) = (averaged.groups, counted(averaged.of, "group"));
-    format!("{label}, by {by}: {groups} of {of}")
 }
 
 /// Indents lines of text; only the first one gets the label.
@@ -134,45 +116,43 @@ fn heading_of(group: &RowGroup, board: &BoardRanking) -> String {
     heading
 }
 
-/// A table row: the measure (on the first row of a list only), the standing, and an engine with its place.
-type Listed<'a> = (&'a str, &'a Standing, &'a RankedEngine);
+/// A table row: the standing, and an engine with its place.
+type Listed<'a> = (&'a Standing, &'a RankedEngine);
 
 fn columns<'a>() -> Columns<'a, Listed<'a>> {
     Columns::<Listed>::default()
-        // This column is as wide as its widest entry in any list.
-        .word("      ", |(measure, ..)| (*measure).to_owned())
-        .number("place", |(.., place)| {
+        .number("place", |(_, place)| {
             let place = place.place.map(|place| place.to_string());
             place.unwrap_or_else(|| "-".to_owned())
         })
-        .word("engine", |(.., place)| place.label.clone())
-        .number("value", |(_, standing, place)| {
+        .word("engine", |(_, place)| place.label.clone())
+        .number("value", |(standing, place)| {
             standing.figure(place.reading.value(), &place.reading)
         })
-        .number("95 % interval", |(_, standing, place)| {
+        .number("95 % interval", |(standing, place)| {
             let figure = |value: f64| standing.figure(value, &place.reading);
             let interval = place.reading.interval();
             let interval =
                 interval.map(|(low, high)| format!("{} to {}", figure(low), figure(high)));
             interval.unwrap_or_default()
         })
-        .spare(1, "loss %", |(.., place)| place.lost_pct())
+        .spare(1, "loss %", |(_, place)| place.lost_pct())
 }
 
 impl Standing {
-    fn name(&self) -> &'static str {
+    pub(super) fn unit_text(&self) -> &'static str {
         match (self.measure, self.unit) {
-            (Measure::Speed, Unit::TimesStd) => "speed",
+            (Measure::Speed, Unit::TimesStd) => "times std",
             (Measure::Speed, Unit::Absolute) => "kpps",
             (Measure::RoundTrip, _) => "p50 us",
-            (Measure::Cpu, Unit::TimesStd) => "CPU",
+            (Measure::Cpu, Unit::TimesStd) => "times std's CPU time",
             (Measure::Cpu, Unit::Absolute) => "CPU ns",
         }
     }
 
     /// Formats a value for readers, with the digits that the interval of `reading` allows: a ratio, thousands of
     /// datagrams per second, or nanoseconds.
-    pub(crate) fn figure(&self, value: f64, reading: &Reading) -> String {
+    pub(super) fn figure(&self, value: f64, reading: &Reading) -> String {
         let (unit, most) = match (self.unit, self.measure) {
             (Unit::TimesStd, _) => (1.0, 3),
             (Unit::Absolute, Measure::Speed) => (1000.0, 1),

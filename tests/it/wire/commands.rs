@@ -239,7 +239,7 @@ fn two_ends_on_one_cpu_are_said_with_the_command_that_parts_them() {
     let command = format!("udpbench wire pi@board --deploy {search}");
     let text = stdout(&desk.run(End::Near, &command));
     let (_, quality) = text.split_once("\nquality ").expect("a line");
-    assert!(quality.contains(": both ends share CPU "), "{text}");
+    assert!(quality.contains(": both ends share a CPU"), "{text}");
     let (_, step) = quality
         .split_once("search again with a CPU for each end:\n")
         .expect("a step");

@@ -34,7 +34,7 @@ fn each_engine_part_and_changed_case_has_its_verdict_with_its_interval() {
     }
     for (label, part, answer) in judge::table::told(&judgement, Detail::Changes) {
         let label = part.map_or_else(|| label.to_owned(), |part| part.to_string());
-        let interval = judge::percent::interval(answer.change);
+        let interval = judge::table::interval(answer.change);
         let found = format!(
             "<small>{interval}</small><td>{}",
             answer.verdict.word(By::Speed)

@@ -10,11 +10,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Fit, Sweeps, mean, squares_around_mean};
 use crate::data::BlockKey;
 use crate::stats;
-use crate::verdict::judge::{Change, Doubts, Obstacle};
+use crate::verdict::judge::{Change, Changes, Doubts, Evidence, Obstacle};
 
-impl Sweeps {
-    /// Returns the doubts about changes. `risk`: highest probability that a change of another engine goes unnoticed.
-    pub(super) fn doubts_of(&self, changed: &BTreeSet<usize>, risk: f64) -> Doubts<'_> {
+impl Evidence for Sweeps {
+    fn changes(&self, changed: &BTreeSet<usize>) -> Changes<'_> {
+        let fit = self.fit(changed);
+        Box::new(move |cases| fit.change(cases))
+    }
+
+    fn obstacle(&self, cases: &[usize]) -> Obstacle {
+        let is_alone = |number: &usize| self.blocks[&self.cases[*number].block].len() == 1;
+        if cases.iter().all(is_alone) {
+            return Obstacle::Alone;
+        }
+        Obstacle::OneBlock
+    }
+
+    fn doubts(&self, changed: &BTreeSet<usize>, risk: f64) -> Doubts<'_> {
         let changed = changed.clone();
         let mut without: BTreeMap<&str, OnceCell<Fit>> = BTreeMap::new();
         for case in &self.cases {
@@ -52,7 +64,9 @@ impl Sweeps {
             self.rivals(cases, &changed).into_iter().find_map(doubt)
         })
     }
+}
 
+impl Sweeps {
     /// Returns the other engines in the blocks of some cases that have not changed there.
     fn rivals(&self, cases: &[usize], changed: &BTreeSet<usize>) -> BTreeSet<&str> {
         let own = &self.cases[cases[0]].label;

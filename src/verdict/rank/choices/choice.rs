@@ -1,12 +1,12 @@
 //! The choice under some conditions.
 
 use super::{Choices, Labels, NEEDED_PCT, names};
-use crate::results::row::Network;
 use crate::verdict::quality::LOSSY_PCT;
 use crate::verdict::rank::estimate::{RISK, Reading};
+use crate::verdict::rank::group::Conditions;
 use crate::verdict::rank::limit::{self, FullPath, Reached};
-use crate::verdict::rank::measure::Measure;
-use crate::verdict::rank::{Conditions, Overloaded, RankedEngine, Standing};
+use crate::verdict::rank::rows::Overloaded;
+use crate::verdict::rank::standing::{Measure, RankedEngine, Standing};
 
 /// The choice under some conditions.
 pub(super) struct Choice<'a> {
@@ -17,8 +17,8 @@ pub(super) struct Choice<'a> {
     pub(super) engines: Labels<'a>,
     /// Engines that are equally fast but need more CPU time.
     pub(super) dearer: Labels<'a>,
-    /// Engines that a lower rate can tell apart.
-    pub(super) to_slow_down: Labels<'a>,
+    /// True if a lower rate can tell engines apart.
+    pub(super) is_to_slow_down: bool,
     /// The path that all engines fill. `None`: they do not.
     pub(super) full: Option<FullPath>,
     /// Cases that did not answer the requests of this load.
@@ -60,7 +60,7 @@ impl<'a> Choices<'a> {
             outcome: Outcome::Nobody("no engine kept up".to_owned()),
             engines: Labels::new(),
             dearer: Labels::new(),
-            to_slow_down: Labels::new(),
+            is_to_slow_down: false,
             full: None,
             overloaded: overloaded
                 .filter(|one| one.conditions == conditions)
@@ -85,13 +85,12 @@ impl<'a> Choices<'a> {
             if full.is_waited_for && is_told {
                 (choice.outcome, choice.engines) = (Outcome::Best, all);
             } else {
-                let (what, mbps) = (&full.what, full.mbps);
-                let why = format!("{what}: compare CPU times below {mbps:.0} Mb/s");
+                let why = format!("{}: compare CPU times at a lower rate", full.what);
                 choice.outcome = Outcome::Nobody(why);
             }
             choice.full = Some(full);
         } else if !least.is_clean() {
-            choice.to_slow_down = self.labels([least]);
+            choice.is_to_slow_down = true;
             let (least, lost) = (&least.label, least.most_lost_pct());
             let why = format!("all lost {LOSSY_PCT} % or more, the least {least} ({lost:.1} %)");
             choice.outcome = Outcome::Nobody(why);
@@ -165,17 +164,13 @@ impl<'a> Choices<'a> {
         };
         if others.is_empty() {
             behind.retain(|other| better(other) == Some(lossy));
-            let overran = match self.board.machine.network {
-                Network::Loopback => "its own receivers",
-                Network::Veth | Network::Wire => "the path or its receivers",
-            };
             choice.outcome = Outcome::Nobody(format!(
-                "{} received more than {} for less CPU time, but overran {overran} ({:.1} % lost)",
+                "{} received more than {} for less CPU time, but overran its receivers or the path ({:.1} % lost)",
                 lossy.label,
                 names(&behind, "and"),
                 lossy.most_lost_pct()
             ));
-            choice.to_slow_down = &behind | &self.labels([lossy]);
+            choice.is_to_slow_down = true;
             choice.engines = Labels::new();
         } else if choice.is_best() {
             choice.engines = others;
@@ -186,11 +181,7 @@ impl<'a> Choices<'a> {
     fn better_but_lossy(&self, conditions: Conditions, engine: &str) -> Option<&'a RankedEngine> {
         let speeds = self.board.standing(Measure::Speed, conditions)?;
         let cpu_times = self.board.standing(Measure::Cpu, conditions)?;
-        let value = |standing: &Standing, label: &str| {
-            let mut places = standing.places.iter();
-            let place = places.find(|place| place.label == label);
-            place.map(|place| place.reading.value())
-        };
+        let value = |standing: &Standing, label: &str| Some(standing.of(label)?.reading.value());
         let (speed, cpu_time) = (value(speeds, engine)?, value(cpu_times, engine)?);
         speeds.places.iter().find(|place| {
             !place.is_clean()

@@ -1,19 +1,21 @@
 //! Chooses the best engines under each of the conditions, or the reason for choosing none.
 
-mod candidates;
 mod choice;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) use self::candidates::Candidates;
 pub(super) use self::choice::apart_pct;
 use self::choice::{Choice, Outcome, near};
 pub(super) use self::words::{half_in_words, names};
+use super::BoardRanking;
+use super::group::Conditions;
 use super::limit::Reached;
-use super::measure::Measure;
-use super::technique::Technique;
-use super::{BoardRanking, Conditions, RankedEngine, Row};
+use super::standing::{Measure, RankedEngine};
+use super::technique::{self, Technique};
+use crate::data::EngineName;
+use crate::results::row::Row;
+use crate::stats;
 use crate::verdict::quality::Grade;
 
 /// By how much tied engines may differ at most, in percent: whoever takes any of them loses no more.
@@ -21,6 +23,48 @@ pub(super) const NEEDED_PCT: f64 = 5.0;
 
 /// Labels of engines.
 pub(super) type Labels<'a> = BTreeSet<&'a str>;
+
+/// Engines to choose from.
+#[derive(Debug)]
+pub(super) struct Candidates<'a> {
+    /// Number of engines that were measured, with those that never sleep.
+    pub(super) count: usize,
+    /// Those that may be recommended.
+    pub(super) labels: Labels<'a>,
+    /// The sender with offload of all of these: what their receivers gain shows everywhere, as all get the same
+    /// datagrams. `None`: engines whose gain shows where they were measured.
+    pub(super) sender: Option<EngineName>,
+}
+
+impl<'a> Candidates<'a> {
+    /// Returns the engines whose gain is known, and the receivers of each sender of `unknown`. Engines that never sleep are
+    /// only for users who asked for them. With a lone engine there is nothing to choose.
+    pub(super) fn all(
+        board: &'a BoardRanking,
+        known: Labels<'a>,
+        unknown: &Labels<'a>,
+    ) -> Vec<Self> {
+        let mut all: BTreeMap<Option<EngineName>, Labels> = BTreeMap::from([(None, known)]);
+        for label in unknown {
+            if let Some(sender) = technique::sender_of_receiver(board.case(label)) {
+                all.entry(Some(sender)).or_default().insert(label);
+            }
+        }
+        let spinning = board.spinning();
+        let all = all.into_iter().filter(|(_, labels)| labels.len() > 1);
+        let all = all.map(|(sender, labels)| Self {
+            count: labels.len(),
+            labels: &labels - &spinning,
+            sender,
+        });
+        all.collect()
+    }
+
+    /// Returns the label of an engine. `None`: it may not be recommended.
+    fn label(&self, place: &RankedEngine) -> Option<&'a str> {
+        self.labels.get(place.label.as_str()).copied()
+    }
+}
 
 /// The choices by one measure, for each of the conditions.
 pub(super) struct Choices<'a> {
@@ -121,16 +165,6 @@ impl<'a> Choices<'a> {
         self.each.iter().map(best).collect()
     }
 
-    /// Returns the engine of clients that wait whose round trips are the shortest, if it may be recommended.
-    pub(super) fn soonest_alone(&self) -> Option<(Conditions, &'a str)> {
-        let mut each = self.each.iter();
-        let alone = each.find(|choice| choice.conditions.are_alone())?;
-        let standing = self.board.standing(self.measure, alone.conditions)?;
-        let mut places = standing.places.iter();
-        let soonest = places.find_map(|place| alone.engines.get(place.label.as_str()))?;
-        Some((alone.conditions, soonest))
-    }
-
     /// Returns whether another run may have other engines as the best: something disturbed this one, or a state of the
     /// virtual machine may be what they lead by.
     fn is_doubtful(&self) -> bool {
@@ -174,14 +208,7 @@ impl<'a> Choices<'a> {
         /// Part of the full rate.
         const PART: f64 = 0.9;
         let full = self.each.iter().filter_map(|choice| choice.full.as_ref());
-        let least = full.map(|full| full.pps).min_by(f64::total_cmp)?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a rate"
-        )]
-        let rate = (PART * least) as u64;
-        Some(rate)
+        full.map(|full| stats::whole(PART * full.pps)).min()
     }
 
     /// Returns whether engines fill the path somewhere in a way that leaves their CPU times without a meaning.
@@ -190,10 +217,8 @@ impl<'a> Choices<'a> {
         each.any(|choice| choice.full.is_some() && !choice.is_best())
     }
 
-    /// Returns the engines that lost least where all lost too much, those that overran their receivers, and those that
-    /// they are better than: a lower rate shows who is the best of them.
-    pub(super) fn to_slow_down(&self) -> Labels<'a> {
-        let engines = self.each.iter().flat_map(|choice| &choice.to_slow_down);
-        engines.copied().collect()
+    /// Returns whether a lower rate can tell engines apart.
+    pub(super) fn need_a_lower_rate(&self) -> bool {
+        self.each.iter().any(|choice| choice.is_to_slow_down)
     }
 }

@@ -54,6 +54,6 @@ fn over_a_full_path_cpu_times_choose_or_nobody_is_chosen() {
     let full = "the path is full, no thread needed a whole CPU";
     let chosen = format!("use mmsg (as fast as std and tokio for less CPU time: {full})");
     assert!(of(2.0).ends_with(&chosen), "{}", of(2.0));
-    let none = format!("No recommendation: {full}: compare CPU times below 292 Mb/s");
-    assert_eq!(of(60.0), none);
+    let none = format!("no recommendation: {full}: compare CPU times at a lower rate");
+    assert!(of(60.0).ends_with(&none), "{}", of(60.0));
 }

@@ -1,19 +1,21 @@
-//! Selects the rows of one machine to rank, by group and engine, and counts the reasons for leaving out others.
+//! Selects the rows of one machine to rank, by group and engine, and says which were left out and which may mislead.
 
 use std::collections::BTreeMap;
 
+use super::GroupRanking;
 use super::estimate::{RISK, Reading};
-use super::measure::{Measure, Unit};
-use super::{Conditions, GroupRanking, RankedEngine, RowGroup, Standing};
+use super::group::{Conditions, RowGroup};
+use super::standing::{Measure, RankedEngine, Standing, Unit, range};
 use crate::data::Duplex;
 use crate::engines;
 use crate::results::row::{Load, Row, Status};
+use crate::text::digits::counted;
 
 /// The rows to rank.
 pub(super) struct EligibleRows<'a> {
-    pub(super) groups: BTreeMap<RowGroup, Engines<'a>>,
+    groups: BTreeMap<RowGroup, Engines<'a>>,
     /// Reasons for leaving rows out, with the number of rows.
-    pub(super) left_out: BTreeMap<String, usize>,
+    left_out: BTreeMap<String, usize>,
     /// Cases that did not answer the requests of their load.
     pub(super) overloaded: Vec<Overloaded>,
 }
@@ -26,14 +28,12 @@ pub(super) struct Overloaded {
     pub(super) engine: String,
     /// Requests that got a response, in percent of those that were due.
     pub(super) answered_pct: f64,
-    /// Datagrams lost, in percent.
-    pub(super) lost_pct: f64,
     /// True if the engine kept up at a higher load, so that something else disturbed this measurement.
     pub(super) is_disturbed: bool,
 }
 
 /// The rows of each engine: several if several files have the engine.
-pub(super) type Engines<'a> = BTreeMap<String, Vec<&'a Row>>;
+type Engines<'a> = BTreeMap<String, Vec<&'a Row>>;
 
 impl<'a> EligibleRows<'a> {
     pub(super) fn new(rows: &[(&'a Row, Option<Load>)]) -> Self {
@@ -50,31 +50,25 @@ impl<'a> EligibleRows<'a> {
                     conditions: Conditions::of(&group),
                     engine: row.label(),
                     answered_pct,
-                    lost_pct: loss_pct(row).unwrap_or_default(),
                     is_disturbed: rows.iter().any(|(other, _)| other.kept_up_above(row)),
                 });
             }
-            match obstacle(row, load) {
-                Some(why) => *eligible.left_out.entry(why).or_default() += 1,
-                None => eligible.admit(group, row),
+            let engines = eligible.groups.get(&group);
+            let beside = engines.and_then(|engines| engines.get(&row.label()));
+            let is_there = beside.is_some_and(|rows| rows.iter().any(|it| are_same_run(it, row)));
+            let twice = is_there.then(|| "the same run is in several files".to_owned());
+            if let Some(why) = obstacle(row, load).or(twice) {
+                *eligible.left_out.entry(why).or_default() += 1;
+                continue;
             }
+            let engines = eligible.groups.entry(group).or_default();
+            engines.entry(row.label()).or_default().push(row);
         }
         // Round trips are of interest even if nothing is beside them.
         if rows.iter().all(|(_, load)| load.is_none()) {
             eligible.leave_out_lone_references();
         }
         eligible
-    }
-
-    fn admit(&mut self, group: RowGroup, row: &'a Row) {
-        let engines = self.groups.entry(group).or_default();
-        let rows = engines.entry(row.label()).or_default();
-        if rows.iter().any(|other| are_same_run(other, row)) {
-            let why = "the same run is in several files".to_owned();
-            *self.left_out.entry(why).or_default() += 1;
-        } else {
-            rows.push(row);
-        }
     }
 
     /// Removes groups that have only the reference. If only unconnected cases were requested, the reference is
@@ -124,6 +118,73 @@ impl<'a> EligibleRows<'a> {
         });
         rankings.collect()
     }
+
+    /// Returns the remarks on rows that were left out, and on rows that may mislead.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let left_out = self.left_out.iter();
+        let left_out = left_out.map(|(why, &count)| (count, format!("left out: {why}")));
+        let of_others = (self.without_ratio(), WITHOUT_RATIO.to_owned());
+        let some = left_out.chain([of_others]).filter(|(count, _)| *count > 0);
+        let mut remarks: Vec<String> = some
+            .map(|(count, what)| format!("{} {what}", counted(count, "row")))
+            .collect();
+        let cases = self.groups.values().flat_map(|engines| engines.values());
+        let repeated = cases.filter(|rows| rows.len() > 1).count();
+        if repeated > 0 {
+            let cases = counted(repeated, "case");
+            remarks.push(format!("{cases} measured more than once and averaged"));
+        }
+        let all = counted(self.rows().count(), "row");
+        for (is_so, what) in CAUTIONS {
+            let count = self.rows().filter(|(_, row)| is_so(row)).count();
+            if count > 0 {
+                remarks.push(format!("{count} of {all} {what}"));
+            }
+        }
+        remarks
+    }
+
+    /// Returns the number of rows without a ratio to std in groups where others have one. Ratios and speeds cannot be
+    /// compared.
+    fn without_ratio(&self) -> usize {
+        let groups = self.groups.iter();
+        let groups = groups.filter(|(group, _)| group.asked.is_none());
+        let rows = groups.flat_map(|(_, engines)| {
+            let unit = unit(Measure::Speed, engines);
+            let rows = engines.values().flatten();
+            rows.filter(move |row| Measure::Speed.of(row, unit).is_none())
+        });
+        rows.count()
+    }
+}
+
+const WITHOUT_RATIO: &str = "left out: no ratio to std, but others of its group have one";
+
+type Caution = fn(&Row) -> bool;
+
+/// Tests for rows that ask for caution, with their remarks.
+const CAUTIONS: [(Caution, &str); 4] = [
+    (
+        lacks_interval,
+        "with a value that has no interval, and no place",
+    ),
+    (
+        |row| row.contaminated_windows.is_some_and(|windows| windows > 0),
+        "with contaminated windows (contaminated_windows)",
+    ),
+    (
+        Row::was_throttled,
+        "measured on a throttled board (throttled)",
+    ),
+    (|row| !row.warnings.is_empty(), "with warnings (warnings)"),
+];
+
+fn lacks_interval(row: &Row) -> bool {
+    let mut readings = Measure::ALL.into_iter().filter_map(|measure| {
+        let ratio = measure.of(row, Unit::TimesStd);
+        ratio.or_else(|| measure.of(row, Unit::Absolute))
+    });
+    readings.any(|reading| reading.interval().is_none())
 }
 
 /// Returns whether two rows are of the same run, such as one from its CSV and one from its raw samples, or from a
@@ -180,7 +241,7 @@ fn loss_pct(row: &Row) -> Option<f64> {
 }
 
 /// Returns the unit for comparing the engines of a group: ratios if any row has one.
-pub(super) fn unit(measure: Measure, engines: &Engines) -> Unit {
+fn unit(measure: Measure, engines: &Engines) -> Unit {
     let mut rows = engines.values().flatten();
     if rows.any(|row| measure.of(row, Unit::TimesStd).is_some()) {
         Unit::TimesStd
@@ -198,9 +259,7 @@ fn standing(measure: Measure, unit: Unit, engines: &Engines) -> Standing {
             place: None,
             label: engine.clone(),
             reading,
-            loss_pct: losses
-                .map(|pct| (pct, pct))
-                .reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),
+            loss_pct: range(losses.map(|pct| (pct, pct))),
         })
     });
     Standing::new(measure, unit, readings, RISK)
