@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::session::Outcome;
-use super::{open, show_answers, width};
+use super::{show_answers, width};
 use crate::cli::CompareArgs;
 use crate::error::UsageError;
 use crate::results::baselines;
@@ -28,7 +28,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let opened = |paths: &[PathBuf]| {
         paths
             .iter()
-            .map(|path| open(path))
+            .map(|path| Results::open(path))
             .collect::<Result<Vec<Results>, _>>()
     };
     let (before, after) = (opened(before)?, opened(after)?);

@@ -34,7 +34,6 @@ pub mod wire;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::ops::RangeInclusive;
-use std::path::Path;
 use std::process::ExitCode;
 
 use anstream::AutoStream;
@@ -45,7 +44,6 @@ use serde_json::Value;
 use self::session::{Outcome, interrupted};
 use crate::cli::peer::Words;
 use crate::cli::{Shape, as_typed};
-use crate::error::UsageError;
 use crate::results::export::table::WIDTH;
 use crate::results::export::{Conclusion, Grading, to_stdout, written_to_stdout};
 use crate::results::files::Results;
@@ -56,13 +54,6 @@ use crate::term::fold;
 use crate::text::duration::about;
 use crate::verdict::quality::Quality;
 use crate::verdict::rank::{Answer, By};
-
-/// Opens results for display, with control characters escaped: see [`Row::escaped_for_terminal`].
-fn open(path: &Path) -> Result<Results, UsageError> {
-    let mut results = Results::open(path)?;
-    results.rows = results.rows.iter().map(Row::escaped_for_terminal).collect();
-    Ok(results)
-}
 
 /// Returns which engine to use, and how good the run is.
 fn conclude(rows: &[Row]) -> Conclusion {

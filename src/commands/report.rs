@@ -38,7 +38,7 @@ mod writing {
     use anyhow::Context;
 
     use crate::cli::ReportArgs;
-    use crate::commands::{open, say};
+    use crate::commands::say;
     use crate::error::UsageError;
     use crate::experiment::register::ExperimentResults;
     use crate::experiment::suite;
@@ -56,7 +56,7 @@ mod writing {
         for file in &args.files {
             match ExperimentResults::open("FILE", &log_of(file)?)? {
                 Some(log) => logs.push(log),
-                None => files.push(open(file)?),
+                None => files.push(Results::open(file)?),
             }
         }
         let suite = args.suite.as_ref();

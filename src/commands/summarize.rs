@@ -75,13 +75,12 @@ fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
 
 /// Draws the table and the answer as the run did with `--explain`.
 fn draw(rows: &[Row]) -> String {
-    let rows: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
     let (width, room) = (super::width(), super::width().into());
-    let answer = super::answer_of(&rows, &Words::default());
+    let answer = super::answer_of(rows, &Words::default());
     let answer = answer.map_or_else(String::new, |answer| answer.draw_last(room));
-    let quality = fold::text(&format!("quality  {}\n", Quality::of(&rows)), room);
-    let legend = table::explained(&rows, width);
-    format!("{}{legend}\n{answer}{quality}", table::draw(&rows, width))
+    let quality = fold::text(&format!("quality  {}\n", Quality::of(rows)), room);
+    let legend = table::explained(rows, width);
+    format!("{}{legend}\n{answer}{quality}", table::draw(rows, width))
 }
 
 fn put(args: &SummarizeArgs, shape: Shape, bytes: &[u8]) -> anyhow::Result<ExitCode> {

@@ -15,7 +15,7 @@ use udpbench::host::placement::Placement;
 use udpbench::results::export::Conclusion;
 use udpbench::results::export::json;
 use udpbench::results::log::Event;
-use udpbench::results::row::{BlockWarning, CaseWarning, Interruption, Reason, Row, Status};
+use udpbench::results::row::{CaseWarning, Interruption, Reason, Row, Status};
 
 /// A place with the log of a run, `run.jsonl`: some cases are measured, some skipped, and texts and numbers are such that
 /// formats trip over them.
@@ -38,7 +38,7 @@ fn place() -> Place {
 
 fn troublesome(log: &Path) -> MadeUp {
     let reason = "=1+2, a \"quote\" | a bar,\na second line";
-    let mut log = MadeUp::from(log).warned(&BlockWarning::ResumedWithDifference {
+    let mut log = MadeUp::from(log).warned(&CaseWarning::ResumedWithDifference {
         what: "*two* <b>".to_owned(),
     });
     let host = &mut log.header.environment.host;

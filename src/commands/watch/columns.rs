@@ -4,6 +4,7 @@ use crate::commands::start_time::now;
 use crate::data::{Case, Workload};
 use crate::results::export::table::{count, number, thousands};
 use crate::results::row::{Row, Status};
+use crate::term::escape;
 use crate::term::table::Columns;
 
 /// The columns and the summary figures of a case.
@@ -73,7 +74,11 @@ impl WatchColumns {
     /// Returns the line of a window.
     pub(super) fn line(&self, row: &Row) -> String {
         if row.status == Status::Failed {
-            return format!("{} failed: {}", time(&row.started_at), row.reason.line());
+            return format!(
+                "{} failed: {}",
+                time(&row.started_at),
+                escape::line(&row.reason.to_string())
+            );
         }
         let mut cells = self.columns.cells(row);
         for unknown in cells.iter_mut().filter(|cell| cell.is_empty()) {

@@ -18,7 +18,7 @@ use crate::VERSION;
 use crate::cli::WatchArgs;
 use crate::cli::options::watch::{WatchPlan, plan_watch};
 use crate::data::Sample;
-use crate::results::row::{EndedBy, Environment, Outcome, Row, RowInput};
+use crate::results::row::{EndedBy, Environment, Row, RowInput};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::trial::agents::Agents;
 use crate::trial::spawned::THIS_PROGRAM;
@@ -172,7 +172,7 @@ impl Watch<'_> {
             engines: plan.request.plan.pair(&plan.case),
             pin: Some(&plan.placement),
             schedule: Some(&plan.request.schedule),
-            outcome: Outcome::Complete(EndedBy::Rounds),
+            ended: Ok(EndedBy::Rounds),
             samples: slice::from_ref(sample),
             ..RowInput::skipped(&plan.case, String::new())
         };

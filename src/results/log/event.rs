@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counts;
 use crate::data::{Case, Sample};
-use crate::results::row::{BlockWarning, EndedBy, Failure};
+use crate::results::row::{CaseWarning, EndedBy, Failure};
 use crate::sys::power::IdlePower;
 use crate::text::duration::ns;
 
@@ -30,7 +30,7 @@ pub enum Event {
         /// Index of the block in the plan, from 0.
         block: usize,
         /// Warning about the start of the block, for its rows.
-        warning: Option<BlockWarning>,
+        warning: Option<CaseWarning>,
     },
     /// The verification window of a case ended. It counts in no measured rate.
     Verified(Box<Sample>),

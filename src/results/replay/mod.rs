@@ -10,7 +10,7 @@ use std::time::Duration;
 use self::progress::{Measured, Progress, Stage};
 use crate::data::{Case, Sample};
 use crate::results::log::{Event, Header, Of};
-use crate::results::row::{BlockWarning, Failure, Interruption, Row};
+use crate::results::row::{CaseWarning, Failure, Interruption, Row};
 use crate::sys::power::IdlePower;
 
 /// State of a sweep after the events so far.
@@ -221,10 +221,10 @@ impl Replay {
         let blocks = self.blocks.iter_mut();
         for block in blocks.filter(|block| block.stage != Stage::Ended) {
             if block.is_within_a_round() {
-                block.warn(BlockWarning::InTwoParts);
+                block.warn(CaseWarning::InTwoParts);
             }
             for what in differences {
-                block.warn(BlockWarning::ResumedWithDifference { what: what.clone() });
+                block.warn(CaseWarning::ResumedWithDifference { what: what.clone() });
             }
         }
     }

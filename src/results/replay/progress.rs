@@ -2,14 +2,14 @@
 
 use crate::data::{Sample, Verified};
 use crate::results::log::counts;
-use crate::results::row::{BlockWarning, Failure};
+use crate::results::row::{CaseWarning, Failure};
 
 /// State of a block during a replay.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     pub(super) stage: Stage,
     /// Warnings for all rows of the block.
-    pub(super) warnings: Vec<BlockWarning>,
+    pub(super) warnings: Vec<CaseWarning>,
     /// Cases that run, in the order of the plan.
     pub(super) cases: Vec<Measured>,
     /// Round that is being measured. 0: none yet.
@@ -67,7 +67,7 @@ impl Progress {
     }
 
     /// Adds a warning. Repeated interruptions give the same one, so it is kept once.
-    pub(super) fn warn(&mut self, warning: BlockWarning) {
+    pub(super) fn warn(&mut self, warning: CaseWarning) {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }

@@ -4,9 +4,7 @@ use super::Replay;
 use super::progress::{Measured, Stage};
 use crate::data::{self, Case, Sample};
 use crate::plan::{Decision, LinkEnd, Meter, Planned};
-use crate::results::row::{
-    BlockWarning, CaseWarning, EndedBy, NicText, Outcome, Row, RowInput, Warning,
-};
+use crate::results::row::{CaseWarning, EndedBy, NicText, Reason, Row, RowInput, Warning};
 
 impl Replay {
     /// Returns the rows of the blocks that have not ended, and then the rows of the cases that do not run.
@@ -77,10 +75,10 @@ impl Replay {
                     Decision::Skip(_) => None,
                 },
                 warnings: self.warnings(planned, &progress.warnings),
-                outcome: match (&measured.failure, ended) {
-                    (Some(failure), _) => Outcome::Failed(failure.clone()),
-                    (None, None) => Outcome::Interrupted(self.interruption.clone()),
-                    (None, Some(by)) => Outcome::Complete(by),
+                ended: match (&measured.failure, ended) {
+                    (Some(failure), _) => Err(Reason::Failed(failure.clone())),
+                    (None, None) => Err(Reason::Interrupted(self.interruption.clone())),
+                    (None, Some(by)) => Ok(by),
                 },
                 samples: &measured.samples,
                 repeated: &measured.repeated,
@@ -108,12 +106,12 @@ impl Replay {
     }
 
     /// Returns the warnings of the plan and of the block about a case.
-    fn warnings(&self, planned: &Planned, of_block: &[BlockWarning]) -> Vec<Warning> {
+    fn warnings(&self, planned: &Planned, of_block: &[CaseWarning]) -> Vec<Warning> {
         let mut warnings: Vec<Warning> = Vec::new();
         if let Decision::Run(_, of_plan) = &planned.verdict {
             warnings.extend(of_plan.iter().cloned().map(Warning::Plan));
         }
-        warnings.extend(of_block.iter().cloned().map(Warning::Block));
+        warnings.extend(of_block.iter().cloned().map(Warning::Case));
         #[cfg(feature = "calibration")]
         if self.header.schedule.settings.delay.is_some() {
             warnings.push(CaseWarning::Delayed.into());

@@ -1,18 +1,120 @@
-//! What the columns of a row are computed from. Each is computed once, and columns.rs takes its parts.
+//! From the input of a row to the row: what columns.rs takes its values from. What several columns need is computed once.
 
-use super::contamination::Windows;
-use super::derived::{self, Speeds};
-use super::energy::Energy;
+use std::time::Duration;
+
+use super::column::{decimals, milliseconds};
+use super::derived::{self, Value};
+use super::disturbed::{self, Windows};
 use super::environment::known;
-use super::fairness::Fairness;
-use super::pacing::Gaps;
 use super::round_trips::{Latencies, SHARES};
-use super::rounding::decimals;
-use super::{Environment, Reason, RowInput, Status, doubts, earlier, preempted, residual, status};
-use crate::data::{Case, Places, Sample, Verified, WindowAccounting};
+use super::scatter::{next_run_pct, residual_sd_pct};
+use super::sensors::Energy;
+use super::traffic::{self, Fairness, Gaps};
+use super::{EndedBy, Environment, Machine, NicText, Reason, Row, Warning, status};
+use crate::data::{Case, EnginePair, EngineProperties, Places, Sample, Verified, WindowAccounting};
 use crate::host::facts::Host;
-use crate::stats::Estimate;
+use crate::host::placement::Placement;
+use crate::plan::{Schedule, Wire};
+use crate::stats::{self, Estimate};
+use crate::sys::power::IdlePower;
 use crate::sys::run_queue::CpuTaken;
+
+/// Input of the computation of a row.
+#[derive(Clone, Debug)]
+pub struct RowInput<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// Engines of the case.
+    pub engines: EnginePair<'a>,
+    /// CPUs of the threads. `None`: the case does not run.
+    pub pin: Option<&'a Placement>,
+    /// Schedule of the run. `None`: there is none.
+    pub schedule: Option<&'a Schedule>,
+    /// The remote host and the links to it. `None`: all threads are on one host.
+    pub wire: Option<&'a Wire>,
+    /// Local and remote network interface.
+    pub nics: (NicText, NicText),
+    /// Warnings about the case from the plan and the sweep.
+    pub warnings: Vec<Warning>,
+    /// Reason why no more rounds were measured. An error: the case was not measured to the end, for this reason.
+    pub ended: Result<EndedBy, Reason>,
+    /// Windows of the case.
+    pub samples: &'a [Sample],
+    /// Rounds whose windows were measured a second time, each with the reason.
+    pub repeated: &'a [(u32, String)],
+    /// Result of `--verify`.
+    pub verified: Option<Verified>,
+    /// Windows of the reference case of the block.
+    pub reference: &'a [Sample],
+    /// Windows of the same case in half duplex, if this case is in full duplex.
+    pub half: &'a [Sample],
+    /// Windows of each case of the block with another engine.
+    pub others: &'a [&'a [Sample]],
+    /// Rates of the case in earlier runs, in datagrams received per second.
+    pub earlier_pps: &'a [f64],
+    /// Time that traffic takes to settle on this machine, if measured.
+    pub settles_after: Option<Duration>,
+    /// Idle powers of the machine so far.
+    pub idle_powers: &'a [IdlePower],
+    /// Name of the meter of the machine's power.
+    pub meter: Option<String>,
+    /// Interval half-width that `--until` requires, in percent.
+    pub until_pct: Option<f64>,
+}
+
+impl<'a> RowInput<'a> {
+    /// Returns the warm-up before each window, in milliseconds. `None`: there is no schedule.
+    pub(super) fn warmup_ms(&self) -> Option<f64> {
+        let schedule = self.schedule?;
+        Some(milliseconds(schedule.settings.warmup))
+    }
+
+    /// Returns the input of a case that was not measured, for this reason.
+    pub fn skipped(case: &'a Case, reason: String) -> Self {
+        Self {
+            case,
+            engines: EnginePair {
+                sender: &EngineProperties::PLAIN,
+                receiver: &EngineProperties::PLAIN,
+            },
+            pin: None,
+            schedule: None,
+            wire: None,
+            nics: <_>::default(),
+            warnings: Vec::new(),
+            ended: Err(Reason::Skipped(reason)),
+            samples: &[],
+            repeated: &[],
+            verified: None,
+            reference: &[],
+            half: &[],
+            others: &[],
+            earlier_pps: &[],
+            settles_after: None,
+            idle_powers: &[],
+            meter: None,
+            until_pct: None,
+        }
+    }
+}
+
+impl Row {
+    /// Computes a row.
+    pub fn new(input: &RowInput, environment: &Environment) -> Self {
+        let mut row = Self::of(&Computed::new(input, environment));
+        row.machine_id = Machine::of(&row).to_string();
+        row
+    }
+
+    /// Returns the row that follows from a case alone. Columns that need more are empty.
+    pub fn of_case(case: &Case) -> Self {
+        let input = RowInput::skipped(case, String::new());
+        Self {
+            machine_id: String::new(),
+            ..Self::new(&input, &Environment::default())
+        }
+    }
+}
 
 /// Facts and estimates that columns are computed from.
 pub(super) struct Computed<'a> {
@@ -22,15 +124,10 @@ pub(super) struct Computed<'a> {
     pub(super) samples: &'a [Sample],
     pub(super) host: &'a Host,
     pub(super) verified: Option<Verified>,
-    pub(super) status: Status,
     pub(super) reason: Reason,
     /// False for a starved or faulty case: it has counts, but no rate.
     pub(super) speaks: bool,
     pub(super) windows: Windows<'a>,
-    pub(super) speeds: Speeds,
-    /// Ratio to the reference, unless the rate was set, which is no result.
-    pub(super) ratio: Option<Estimate>,
-    pub(super) to_half: Option<Estimate>,
     /// All requests.
     pub(super) requests: Latencies<'a>,
     /// Requests whose times count.
@@ -50,11 +147,9 @@ pub(super) struct Computed<'a> {
 impl<'a> Computed<'a> {
     pub(super) fn new(input: &'a RowInput, environment: &'a Environment) -> Self {
         let (case, samples) = (input.case, input.samples);
-        let (status, reason) = status::status(input);
-        let speaks = status == Status::Ok || status == Status::Interrupted;
-        let windows = Windows::new(samples, input.reference, environment);
-        let speeds = windows.speeds_if(|_| speaks);
-        let is_overloaded = doubts::overload(case, samples).is_some();
+        let reason = status::reason(input);
+        let speaks = matches!(reason, Reason::None | Reason::Interrupted(_));
+        let is_overloaded = traffic::overload(case, samples).is_some();
         let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
         let accounting = (!samples.is_empty()).then(|| derived::total_accounting(samples));
         let between_hosts = accounting.filter(|_| case.direction.is_some());
@@ -65,13 +160,9 @@ impl<'a> Computed<'a> {
             samples,
             host: &environment.host,
             verified: input.verified,
-            status,
             reason,
             speaks,
-            windows,
-            ratio: speeds.ratio.filter(|_| case.rate.is_none()),
-            speeds,
-            to_half: derived::ratio(samples, input.half).filter(|_| speaks),
+            windows: Windows::new(samples, input.reference, environment),
             requests: Latencies::of(samples),
             rtt: latencies.quantiles_us(),
             latencies,
@@ -82,21 +173,38 @@ impl<'a> Computed<'a> {
             } else {
                 Energy::default()
             },
-            earlier_pct: earlier::next_run_pct(input.earlier_pps).filter(|_| speaks),
+            earlier_pct: next_run_pct(input.earlier_pps).filter(|_| speaks),
             accounting,
             places: between_hosts.map(|accounting| accounting.places),
         }
     }
 
+    /// Estimates a value from all windows.
+    pub(super) fn over(&self, value: Value) -> Option<Estimate> {
+        stats::estimate(&self.windows.values(value, false)).filter(|_| self.speaks)
+    }
+
+    /// Estimates the ratio of a value to that of the reference in the same round.
+    pub(super) fn to_reference(&self, value: Value) -> Option<Estimate> {
+        stats::estimate(&self.windows.ratios(value, false)).filter(|_| self.speaks)
+    }
+
+    /// Returns the scatter of these ratios: standard deviation of their natural logarithms, in percent.
+    pub(super) fn ratio_sd_pct(&self, value: Value) -> Option<f64> {
+        let deviation = stats::log_deviation(&self.windows.ratios(value, false));
+        let deviation = deviation.filter(|_| self.speaks)?;
+        Some(decimals::<3>(100.0 * deviation))
+    }
+
     /// Returns the scatter of a value without what the engines of a block have in common.
-    pub(super) fn residual_sd_pct(&self, value: fn(&Sample) -> Option<f64>) -> Option<f64> {
-        let found = residual::sd_pct(self.samples, self.input.others, value);
+    pub(super) fn residual_sd_pct(&self, value: Value) -> Option<f64> {
+        let found = residual_sd_pct(self.samples, self.input.others, value);
         found.filter(|_| self.speaks).map(decimals::<3>)
     }
 
     /// Returns the time that something took from the CPUs of the threads.
     pub(super) fn taken_pct(&self, what: fn(CpuTaken) -> u64) -> Option<f64> {
-        preempted::taken_pct(self.samples, what).map(decimals::<2>)
+        disturbed::taken_pct(self.samples, what).map(decimals::<2>)
     }
 
     /// Returns a fact about the other host. Empty: there is none, or it is unknown.

@@ -1,11 +1,14 @@
 //! Facts that all rows of a run share, and their texts in columns. A text is empty if a fact is unknown, and `no` if
 //! something is known to be absent.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::host::check::Problem;
-use crate::host::facts::{CpufreqPolicy, Host};
+use crate::host::facts::{CpufreqPolicy, Host, Interface, InterfaceKind};
 use crate::sys::cpu_speed::CpuSpeed;
+use crate::term::escape;
 use crate::text::cpu_list;
 
 /// Facts that all rows of a run share.
@@ -27,7 +30,12 @@ pub struct Environment {
 /// Returns the text of a fact.
 #[expect(clippy::ref_option, reason = "a line for each column")]
 pub(super) fn known(fact: &Option<String>) -> String {
-    fact.clone().unwrap_or_default()
+    fact.as_deref().map(safe).unwrap_or_default()
+}
+
+/// Returns a text of a host or a user as columns have it, with control characters escaped.
+pub(super) fn safe(text: &str) -> String {
+    escape::line(text).into_owned()
 }
 
 /// Returns the lowest or the highest clock of all CPUs, in MHz.
@@ -68,7 +76,7 @@ fn or_no(list: &str) -> String {
     if list.is_empty() {
         "no".to_owned()
     } else {
-        list.replace('-', " to ").replace(',', "+")
+        safe(&list.replace('-', " to ").replace(',', "+"))
     }
 }
 
@@ -76,5 +84,33 @@ fn or_no(list: &str) -> String {
 pub(super) fn nic_irq_cpus(host: &Host) -> String {
     let seen = host.nics.iter().filter(|nic| !nic.irq_cpus.is_empty());
     let texts = seen.map(|nic| format!("{} on {}", nic.name, cpu_list::join(&nic.irq_cpus, "+")));
-    texts.collect::<Vec<_>>().join(", ")
+    safe(&texts.collect::<Vec<_>>().join(", "))
+}
+
+/// Network interface of a row, in words. Empty: all threads are on one host.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NicText {
+    pub(super) text: String,
+    /// True if it is one end of a veth(4).
+    pub is_veth: bool,
+    /// Speed of its link, in Mb/s. `None`: unknown, or a veth(4), which has none.
+    pub speed_mbps: Option<u32>,
+}
+
+impl NicText {
+    /// Returns the words for an interface.
+    pub(crate) fn of(interface: &Interface) -> Self {
+        let is_veth = interface.kind == InterfaceKind::Veth;
+        Self {
+            text: safe(&format!("{}: {interface}", interface.name)),
+            is_veth,
+            speed_mbps: interface.speed_mbps.filter(|_| !is_veth),
+        }
+    }
+}
+
+impl fmt::Display for NicText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }

@@ -2,14 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::column::milliseconds;
 use super::computed::Computed;
-use super::counters_by_name::summed;
-use super::refusals::Refusals;
-use super::status::{comes_late, unread};
-use super::{
-    CaseWarning, RowInput, Warning, busy_polled, derived, doubts, energy, milliseconds, on_the_way,
-    pacing, sensor_readings,
-};
+use super::derived::summed;
+use super::status::{comes_late, refusals, unread};
+use super::{CaseWarning, RowInput, Warning, derived, path, sensors, traffic};
 use crate::data::{Sample, Sharing, Side, ThreadSample};
 use crate::host::placement::Placement;
 use crate::stats;
@@ -30,19 +27,19 @@ pub(super) fn warnings(of: &Computed) -> Vec<Warning> {
     let samples = input.samples;
     let mut of_case = of_rounds(input);
     of_case.extend(unlike_a_longer_run(input));
-    of_case.extend(doubts::overload(input.case, samples));
-    of_case.extend(on_the_way::warnings(input));
-    of_case.extend(busy_polled::no_effect(samples));
-    of_case.extend(pacing::not_kept(input.case, input.engines.sender, samples));
+    of_case.extend(traffic::overload(input.case, samples));
+    of_case.extend(path::warnings(input));
+    of_case.extend(traffic::busy_poll_without_effect(samples));
+    of_case.extend(traffic::not_kept(input.case, input.engines.sender, samples));
     of_case.extend(of.latencies.warnings());
     of_case.extend(idle_threads(input));
-    of_case.extend(of.windows.warnings(&of.speeds));
+    of_case.extend(of.windows.warnings(of.speaks));
     of_case.extend(remarks(samples));
     let datagrams = unread(input);
     if datagrams > 0 && comes_late(input) {
         of_case.push(CaseWarning::LeftUnread { datagrams });
     }
-    of_case.extend(Refusals::of(samples).map(|refusals| CaseWarning::Refused { refusals }));
+    of_case.extend(refusals(samples).map(|how| CaseWarning::Refused { how }));
     let calls = derived::failed_calls(samples);
     if calls > 0 {
         of_case.push(CaseWarning::CallsFailed { calls });
@@ -56,12 +53,8 @@ pub(super) fn warnings(of: &Computed) -> Vec<Warning> {
     let mut warnings = input.warnings.clone();
     if !samples.is_empty() {
         let from_c = environment.throttles_from_c;
-        of_case.extend(energy::warning(samples, input.meter.as_deref()));
-        of_case.extend(sensor_readings::warnings(
-            samples,
-            &environment.cpu_speeds,
-            from_c,
-        ));
+        of_case.extend(sensors::power_unknown(samples, input.meter.as_deref()));
+        of_case.extend(sensors::warnings(samples, &environment.cpu_speeds, from_c));
     }
     warnings.extend(of_case.into_iter().map(Warning::Case));
     if !samples.is_empty() {

@@ -162,7 +162,6 @@ const SAME_WINDOW: f64 = 1.5;
 mod tests {
     use super::*;
     use crate::host::placement::Placement;
-    use crate::results::row::Throttled;
     use crate::results::row::tests::row_of_a_wire;
     use crate::verdict::compare::tests::row;
 
@@ -191,7 +190,7 @@ mod tests {
         );
         assert!(changed(|new| new.sndbuf_bytes = Some(1)).starts_with("other SO_SNDBUF"));
         assert_eq!(
-            changed(|new| new.throttled = Throttled::Yes("under-voltage".to_owned())),
+            changed(|new| new.throttled = "under-voltage".to_owned()),
             "the board was throttled: under-voltage"
         );
         assert_eq!(

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::comparability;
 use crate::results::files::Results;
-use crate::results::row::{Failure, Hindrance, Reason, Row, Status, Warning};
+use crate::results::row::{Failure, Reason, Row, Status, Warning};
 use crate::verdict::judge::{Obstacle, Verdict};
 
 /// Rows of two sides, by case.
@@ -135,7 +135,7 @@ fn matched<'a>(
     let failed: Vec<&Row> = failed.copied().collect();
     if let Some(broken) = failed.first() {
         let nothing_came = || Failure::NothingReceived {
-            hindrance: Hindrance::default(),
+            hindrance: String::new(),
         };
         let failure = match &broken.reason {
             Reason::Failed(failure) => failure.clone(),

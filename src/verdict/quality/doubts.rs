@@ -3,7 +3,7 @@
 use super::Fix;
 use crate::host::check::{Problem, Unfit};
 use crate::plan::PlanWarning;
-use crate::results::row::{BlockWarning, CaseWarning, Row, Status, Warning};
+use crate::results::row::{CaseWarning, Row, Status, Warning};
 
 /// A reason why another run of a case may show another number.
 pub(super) struct Doubt {
@@ -114,7 +114,7 @@ pub(super) const DOUBTS: [Doubt; 11] = [
             matches!(
                 warning,
                 Warning::Case(CaseWarning::Throttled { .. } | CaseWarning::Hot { .. })
-                    | Warning::Block(BlockWarning::StillHot { .. })
+                    | Warning::Case(CaseWarning::StillHot { .. })
             )
         }),
     },

@@ -21,8 +21,7 @@ pub const WIDTH: u16 = 100;
 /// Draws the rows in a table of `width` columns, 60 or more, ordered by threads, payload and ip. The remarks on skips, failures and warnings follow. Columns that do not fit are left out, the least important first,
 /// and are named.
 pub fn draw(rows: &[Row], width: u16) -> String {
-    let escaped: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
-    let (loaded, others) = by_load(&escaped);
+    let (loaded, others) = by_load(rows);
     let mut text = String::new();
     if !loaded.is_empty() {
         text += &latency::table(&loaded).draw(width.into());
@@ -44,7 +43,7 @@ pub fn draw(rows: &[Row], width: u16) -> String {
         }
         text += &table.draw(width.into());
     }
-    text + &below(&escaped, width)
+    text + &below(rows, width)
 }
 
 /// Returns the columns of the table of these rows, which have the same workload: those with a value in any row.
@@ -74,7 +73,7 @@ pub fn explained(rows: &[Row], width: u16) -> String {
 pub fn warnings(rows: &[Row], width: u16) -> String {
     let only_warnings = |row: &Row| Row {
         reason: Reason::None,
-        ..row.escaped_for_terminal()
+        ..row.clone()
     };
     let rows: Vec<Row> = rows.iter().map(only_warnings).collect();
     match below(&rows, width) {

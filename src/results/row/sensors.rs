@@ -1,14 +1,13 @@
-//! Columns and warnings about temperature, power supply and CPU clocks, from sensor readings around the windows of a
-//! case.
+//! Columns and warnings from sensors: temperature, throttling, power supply and clocks of the CPUs, power and energy.
 
-use std::fmt;
-
-use super::CaseWarning;
-use super::derived;
-use super::rounding::decimals;
+use super::column::decimals;
+use super::environment::safe;
+use super::{CaseWarning, derived};
 use crate::data::Sample;
+use crate::stats::{self, Estimate};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle_states::IdleTimes;
+use crate::sys::power::IdlePower;
 use crate::sys::sensors::{SensorReadings, throttle_words};
 
 /// Limit below which a CPU counts as slower, in percent of its own speed at the start. Judgement, not yet tried on a
@@ -73,44 +72,22 @@ pub(super) fn idle_states(samples: &[Sample]) -> String {
     if used.is_empty() && !all.is_empty() {
         "no".to_owned()
     } else {
-        used.join(", ")
+        safe(&used.join(", "))
     }
 }
 
-/// Throttling of a board during a case.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Throttled {
-    /// No sensor tells.
-    #[default]
-    Unknown,
-    /// None.
-    No,
-    /// None by the kernel. No firmware says whether it throttled.
-    NotByKernel,
-    /// The board throttled, in these ways.
-    Yes(String),
-}
+/// What the column `throttled` says if the board did not throttle, as far as that is known.
+pub(super) const NOT_THROTTLED: [&str; 3] = ["", "no", "not by the kernel"];
 
-impl fmt::Display for Throttled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unknown => "",
-            Self::No => "no",
-            Self::NotByKernel => "not by the kernel",
-            Self::Yes(how) => how,
-        })
-    }
-}
-
-/// Returns how the board throttled, if it did.
-pub(super) fn throttled(samples: &[Sample]) -> Throttled {
+/// Returns how the board throttled, or one of [`NOT_THROTTLED`].
+pub(super) fn throttled(samples: &[Sample]) -> String {
     let climates = || samples.iter().map(|sample| sample.climate);
     let bits = climates().filter_map(|climate: SensorReadings| climate.throttle_bits);
     let bits = bits.reduce(|a, b| a | b);
     let cooling = climates().filter_map(|climate| climate.cooling).max();
     let low = climates().filter_map(|climate| climate.under_voltage).max();
     if bits.is_none() && cooling.is_none() && low != Some(true) {
-        return Throttled::Unknown;
+        return String::new();
     }
     let under_voltage = u32::from(low == Some(true));
     let mut words = throttle_words(bits.unwrap_or(0) | under_voltage);
@@ -118,10 +95,10 @@ pub(super) fn throttled(samples: &[Sample]) -> Throttled {
         words.push("cooled by its clock");
     }
     match (words.is_empty(), bits) {
-        (false, _) => Throttled::Yes(words.join("+")),
+        (false, _) => words.join("+"),
         // Firmware can throttle without the kernel, so only the firmware can rule it out.
-        (true, Some(_)) => Throttled::No,
-        (true, None) => Throttled::NotByKernel,
+        (true, Some(_)) => "no".to_owned(),
+        (true, None) => "not by the kernel".to_owned(),
     }
 }
 
@@ -140,7 +117,8 @@ pub(super) fn warnings(
     throttles_from_c: Option<u16>,
 ) -> Vec<CaseWarning> {
     let mut warnings = Vec::new();
-    if let Throttled::Yes(how) = throttled(samples) {
+    let how = throttled(samples);
+    if !NOT_THROTTLED.contains(&how.as_str()) {
         warnings.push(CaseWarning::Throttled { how });
     }
     let hottest_c = temp_c_max(samples);
@@ -153,4 +131,90 @@ pub(super) fn warnings(
         warnings.push(CaseWarning::SlowerCpu);
     }
     warnings
+}
+
+/// Normal quantile of a 95 % interval.
+const Z: f64 = 1.96;
+
+/// Estimates of power and energy from the windows of a case.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Energy {
+    /// Power of the machine in the windows, in watts.
+    pub(super) power_w: Option<Estimate>,
+    /// Power of the idle machine, in watts.
+    pub(super) idle_w: Option<f64>,
+    /// Energy above the idle power per datagram received, in nanojoules.
+    pub(super) nj_per_packet: Option<Estimate>,
+}
+
+impl Energy {
+    /// Estimates them. `idle` has the idle powers before the first window, and after the last one if it was measured by
+    /// then.
+    ///
+    /// Nothing is known if a window lacks its power: a case is compared with others by all of its windows.
+    pub(super) fn of(samples: &[Sample], idle: &[IdlePower]) -> Self {
+        if unmetered(samples) > 0 {
+            return Self::default();
+        }
+        let watts = |sample: &Sample| Some(sample.power_uw? as f64 / 1e6);
+        let powers: Vec<f64> = samples.iter().filter_map(watts).collect();
+        let idle = idle_w(idle);
+        // The idle power is the same for all windows. So each window has its own energy, and the error of the idle
+        // power is added afterwards.
+        let nj_per_packet = idle.and_then(|(idle_w, idle_reach_w)| {
+            let per_packet = |sample: &Sample| {
+                let pps = derived::received_pps(sample).filter(|&pps| pps > 0.0)?;
+                Some((1e9 * (watts(sample)? - idle_w) / pps, 1e9 / pps))
+            };
+            let (energies, per_watt): (Vec<f64>, Vec<f64>) =
+                samples.iter().filter_map(per_packet).unzip();
+            let reach = idle_reach_w * stats::estimate(&per_watt)?.middle;
+            Some(widened(stats::estimate(&energies)?, reach))
+        });
+        Self {
+            power_w: stats::estimate(&powers),
+            idle_w: idle.map(|(idle_w, _)| idle_w),
+            nj_per_packet,
+        }
+    }
+}
+
+/// Returns a warning if the power of a window is not known, although the run has a meter.
+pub(super) fn power_unknown(samples: &[Sample], meter: Option<&str>) -> Option<CaseWarning> {
+    let (meter, without) = (meter?, unmetered(samples));
+    (without > 0).then(|| CaseWarning::PowerUnknown {
+        meter: meter.to_owned(),
+        without,
+        windows: samples.len(),
+    })
+}
+
+/// Returns the number of windows whose power is not known.
+fn unmetered(samples: &[Sample]) -> usize {
+    let without = samples.iter().filter(|sample| sample.power_uw.is_none());
+    without.count()
+}
+
+/// Returns the idle power and the reach of its 95 % interval, in watts: the error of the means, or half of the drift
+/// from the first measurement to the last if that is more.
+fn idle_w(idle: &[IdlePower]) -> Option<(f64, f64)> {
+    let count = idle.len() as f64;
+    let watts = |uw: u64| uw as f64 / 1e6;
+    let means = || idle.iter().map(|idle| watts(idle.mean_uw));
+    let lowest = means().min_by(f64::total_cmp)?;
+    let highest = means().max_by(f64::total_cmp)?;
+    let variances = idle.iter().map(|idle| watts(idle.error_uw).powi(2));
+    let error = variances.sum::<f64>().sqrt() / count;
+    let reach = (Z * error).max((highest - lowest) / 2.0);
+    Some((means().sum::<f64>() / count, reach))
+}
+
+/// Widens an interval by an independent error.
+fn widened(estimate: Estimate, reach: f64) -> Estimate {
+    let side = |bound: f64| (bound - estimate.middle).hypot(reach);
+    Estimate {
+        low: estimate.low.map(|low| estimate.middle - side(low)),
+        high: estimate.high.map(|high| estimate.middle + side(high)),
+        ..estimate
+    }
 }
