@@ -42,10 +42,10 @@ use console::Term;
 use serde_json::Value;
 
 use self::session::{Outcome, interrupted};
+use crate::cli::as_typed;
 use crate::cli::peer::Words;
-use crate::cli::{Shape, as_typed};
 use crate::results::export::table::WIDTH;
-use crate::results::export::{Conclusion, Grading, to_stdout, written_to_stdout};
+use crate::results::export::{Conclusion, Format, Grading, to_stdout, written_to_stdout};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -203,19 +203,19 @@ fn show_in_colours(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes answers to standard output: the text that `draw` returns, or `rows` in the format of `shape`.
+/// Writes answers to standard output: the text that `draw` returns, or `rows` in another format.
 ///
 /// # Errors
 /// Fails if standard output cannot be written.
 fn show_answers(
-    shape: Shape,
+    format: Format,
     conclusion: &Conclusion,
     draw: impl FnOnce() -> String,
     rows: impl FnOnce() -> Vec<Value>,
 ) -> anyhow::Result<()> {
-    match shape {
-        Shape::Table => show_in_colours(&draw()),
-        Shape::File(format) => to_stdout(&format.encode_answers(conclusion, rows, draw)?),
+    match format {
+        Format::Table => show_in_colours(&draw()),
+        format => to_stdout(&format.encode_answers(conclusion, rows, draw)?),
     }
 }
 

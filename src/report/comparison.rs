@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::changes::{self, legend_of, what};
 use super::{files, summary};
-use crate::results::export::circumstances::once_each;
+use crate::results::export::once_each;
 use crate::results::files::Results;
 use crate::verdict::compare::table::RELATIVE;
 use crate::verdict::compare::{Comparison, compare, footnotes};

@@ -5,7 +5,7 @@ use std::path::Path;
 use maud::{Markup, html};
 
 use super::number::grouped;
-use crate::results::export::circumstances::circumstances;
+use crate::results::export::circumstances;
 use crate::results::files::Results;
 use crate::results::log::Run;
 use crate::term::shell;
@@ -33,7 +33,7 @@ pub(super) fn name(file: &Results, files: &[Results]) -> String {
 pub(super) fn about(file: &Results, files: &[Results]) -> Markup {
     let cases = counted(grouped(file.rows.len() as i128), "case");
     html! {
-        p { (name(file, files)) ": " (cases) ". " (begun(&file.run, &circumstances(&file.rows, true))) }
+        p { (name(file, files)) ": " (cases) ". " (begun(&file.run, &circumstances(&file.rows))) }
         (command(&file.run))
     }
 }

@@ -1,7 +1,7 @@
 //! The title of the page: what was measured, and on which machines.
 
 use crate::experiment::register::ExperimentResults;
-use crate::results::export::circumstances::once_each;
+use crate::results::export::once_each;
 use crate::results::files::Results;
 use crate::results::row::Row;
 

@@ -6,14 +6,6 @@ use serde_json::{Map, Value};
 
 use crate::term::escape;
 
-/// Encodes the header and the rows, with all their columns. Without rows there is no header either.
-///
-/// # Errors
-/// Fails if a value cannot be written as CSV.
-pub fn encode(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
-    encode_in(Notation::Point, rows)
-}
-
 /// Separator of cells and decimal mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Notation {
@@ -23,11 +15,11 @@ pub(super) enum Notation {
     Comma,
 }
 
-/// Encodes the header and the rows as [`encode`] does, in this notation.
+/// Encodes the header and the rows, with all their columns. Without rows there is no header either.
 ///
 /// # Errors
-/// Fails as [`encode`] does.
-pub(super) fn encode_in(notation: Notation, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
+/// Fails if a value cannot be written as CSV.
+pub(super) fn encode(notation: Notation, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
     let Some(first) = rows.first() else {
         return Ok(Vec::new());
     };
@@ -45,26 +37,11 @@ pub(super) fn table(
     names: &[&str],
     rows: &[impl Serialize],
 ) -> anyhow::Result<Vec<u8>> {
-    let header = record(notation, names.iter().map(|name| (*name).into()))?;
-    Ok([header, lines(notation, names, rows)?].concat())
-}
-
-/// Encodes one line per row, with these columns.
-///
-/// # Errors
-/// Fails as [`encode`] does.
-pub(super) fn lines(
-    notation: Notation,
-    names: &[&str],
-    rows: &[impl Serialize],
-) -> anyhow::Result<Vec<u8>> {
-    let mut text = Vec::new();
+    let mut text = record(notation, names.iter().map(|name| (*name).into()).collect())?;
     for row in rows {
         let row = fields(row)?;
-        text.extend(record(
-            notation,
-            names.iter().map(|name| safe(row.get(*name))),
-        )?);
+        let cells = names.iter().map(|name| safe(row.get(*name)));
+        text.extend(record(notation, cells.collect())?);
     }
     Ok(text)
 }
@@ -80,9 +57,8 @@ pub(crate) fn fields(row: &impl Serialize) -> anyhow::Result<Map<String, Value>>
     }
 }
 
-fn record(notation: Notation, cells: impl Iterator<Item = Value>) -> anyhow::Result<Vec<u8>> {
+fn record(notation: Notation, mut cells: Vec<Value>) -> anyhow::Result<Vec<u8>> {
     let mut form = csv::WriterBuilder::new();
-    let mut cells: Vec<Value> = cells.collect();
     if notation == Notation::Comma {
         form.delimiter(b';');
         for cell in cells.iter_mut().filter(|cell| cell.is_number()) {
@@ -134,7 +110,7 @@ mod tests {
                 temp_c_start: Some(-1.5),
                 ..ordinary_row()
             };
-            let bytes = encode(&[&row]).expect("it can be encoded");
+            let bytes = encode(Notation::Point, &[&row]).expect("it can be encoded");
             let mut reader = csv::Reader::from_reader(&bytes[..]);
             let cells = reader.records().flatten().next().expect("a row");
             for cell in &cells {
@@ -156,7 +132,8 @@ mod tests {
             warnings: vec![remark("\t=1")],
             ..ordinary_row()
         };
-        let text = String::from_utf8(encode(&[&row]).expect("it can be encoded")).expect("UTF-8");
+        let text = String::from_utf8(encode(Notation::Point, &[&row]).expect("it can be encoded"))
+            .expect("UTF-8");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2, "{text}");
         assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\t']), "{text}");

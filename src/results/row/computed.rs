@@ -1,8 +1,6 @@
-//! From the input of a row to the row: what columns.rs takes its values from. What several columns need is computed once.
+//! What the columns of a row are computed from. Each is computed once, and columns.rs takes its parts.
 
-use std::time::Duration;
-
-use super::column::{decimals, milliseconds};
+use super::column::decimals;
 use super::derived::{self, Value};
 use super::disturbed::{self, Windows};
 use super::environment::known;
@@ -10,111 +8,11 @@ use super::round_trips::{Latencies, SHARES};
 use super::scatter::{next_run_pct, residual_sd_pct};
 use super::sensors::Energy;
 use super::traffic::{self, Fairness, Gaps};
-use super::{EndedBy, Environment, Machine, NicText, Reason, Row, Warning, status};
-use crate::data::{Case, EnginePair, EngineProperties, Places, Sample, Verified, WindowAccounting};
+use super::{Environment, Reason, RowInput, status};
+use crate::data::{Case, Places, Sample, Verified, WindowAccounting};
 use crate::host::facts::Host;
-use crate::host::placement::Placement;
-use crate::plan::{Schedule, Wire};
 use crate::stats::{self, Estimate};
-use crate::sys::power::IdlePower;
 use crate::sys::run_queue::CpuTaken;
-
-/// Input of the computation of a row.
-#[derive(Clone, Debug)]
-pub struct RowInput<'a> {
-    /// The case.
-    pub case: &'a Case,
-    /// Engines of the case.
-    pub engines: EnginePair<'a>,
-    /// CPUs of the threads. `None`: the case does not run.
-    pub pin: Option<&'a Placement>,
-    /// Schedule of the run. `None`: there is none.
-    pub schedule: Option<&'a Schedule>,
-    /// The remote host and the links to it. `None`: all threads are on one host.
-    pub wire: Option<&'a Wire>,
-    /// Local and remote network interface.
-    pub nics: (NicText, NicText),
-    /// Warnings about the case from the plan and the sweep.
-    pub warnings: Vec<Warning>,
-    /// Reason why no more rounds were measured. An error: the case was not measured to the end, for this reason.
-    pub ended: Result<EndedBy, Reason>,
-    /// Windows of the case.
-    pub samples: &'a [Sample],
-    /// Rounds whose windows were measured a second time, each with the reason.
-    pub repeated: &'a [(u32, String)],
-    /// Result of `--verify`.
-    pub verified: Option<Verified>,
-    /// Windows of the reference case of the block.
-    pub reference: &'a [Sample],
-    /// Windows of the same case in half duplex, if this case is in full duplex.
-    pub half: &'a [Sample],
-    /// Windows of each case of the block with another engine.
-    pub others: &'a [&'a [Sample]],
-    /// Rates of the case in earlier runs, in datagrams received per second.
-    pub earlier_pps: &'a [f64],
-    /// Time that traffic takes to settle on this machine, if measured.
-    pub settles_after: Option<Duration>,
-    /// Idle powers of the machine so far.
-    pub idle_powers: &'a [IdlePower],
-    /// Name of the meter of the machine's power.
-    pub meter: Option<String>,
-    /// Interval half-width that `--until` requires, in percent.
-    pub until_pct: Option<f64>,
-}
-
-impl<'a> RowInput<'a> {
-    /// Returns the warm-up before each window, in milliseconds. `None`: there is no schedule.
-    pub(super) fn warmup_ms(&self) -> Option<f64> {
-        let schedule = self.schedule?;
-        Some(milliseconds(schedule.settings.warmup))
-    }
-
-    /// Returns the input of a case that was not measured, for this reason.
-    pub fn skipped(case: &'a Case, reason: String) -> Self {
-        Self {
-            case,
-            engines: EnginePair {
-                sender: &EngineProperties::PLAIN,
-                receiver: &EngineProperties::PLAIN,
-            },
-            pin: None,
-            schedule: None,
-            wire: None,
-            nics: <_>::default(),
-            warnings: Vec::new(),
-            ended: Err(Reason::Skipped(reason)),
-            samples: &[],
-            repeated: &[],
-            verified: None,
-            reference: &[],
-            half: &[],
-            others: &[],
-            earlier_pps: &[],
-            settles_after: None,
-            idle_powers: &[],
-            meter: None,
-            until_pct: None,
-        }
-    }
-}
-
-impl Row {
-    /// Computes a row.
-    pub fn new(input: &RowInput, environment: &Environment) -> Self {
-        let mut row = Self::of(&Computed::new(input, environment));
-        row.machine_id = Machine::of(&row).to_string();
-        row
-    }
-
-    /// Returns the row that follows from a case alone. Columns that need more are empty.
-    pub fn of_case(case: &Case) -> Self {
-        let input = RowInput::skipped(case, String::new());
-        Self {
-            machine_id: String::new(),
-            ..Self::new(&input, &Environment::default())
-        }
-    }
-}
 
 /// Facts and estimates that columns are computed from.
 pub(super) struct Computed<'a> {

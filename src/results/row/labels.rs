@@ -1,15 +1,32 @@
-//! Properties of a row that follow from its columns: label, block, loss place, machine.
+//! A row is made here, and has properties that follow from its columns: label, block, loss place, machine.
 
 use std::fmt;
 
+use super::computed::Computed;
 use super::derived::move_estimates;
 use super::sensors::NOT_THROTTLED;
-use super::{Interval, Row, Warning};
-use crate::data::BlockKey;
+use super::{Environment, Interval, Row, RowInput, Warning};
+use crate::data::{BlockKey, Case};
 use crate::is_debug;
 use crate::plan::PlanWarning;
 
 impl Row {
+    /// Computes a row.
+    pub fn new(input: &RowInput, environment: &Environment) -> Self {
+        let mut row = Self::of(&Computed::new(input, environment));
+        row.machine_id = Machine::of(&row).to_string();
+        row
+    }
+
+    /// Returns the row that follows from a case alone. Columns that need more are empty.
+    pub fn of_case(case: &Case) -> Self {
+        let input = RowInput::skipped(case, String::new());
+        Self {
+            machine_id: String::new(),
+            ..Self::new(&input, &Environment::default())
+        }
+    }
+
     /// Returns the label that distinguishes the row within its block, without the connection: see
     /// [`Case::label`](crate::data::Case::label).
     pub fn label(&self) -> String {

@@ -6,7 +6,7 @@ mod layout;
 use std::collections::BTreeMap;
 
 use self::layout::estimate;
-pub(super) use self::layout::legend;
+use self::layout::legend;
 pub use self::layout::{count, interval_text, number, thousands};
 use crate::results::row::{Load, Reason, Row, Status};
 use crate::term::escape;
@@ -47,7 +47,7 @@ pub fn draw(rows: &[Row], width: u16) -> String {
 }
 
 /// Returns the columns of the table of these rows, which have the same workload: those with a value in any row.
-pub(super) fn columns(rows: &[&Row]) -> Columns<'static, Row> {
+fn columns(rows: &[&Row]) -> Columns<'static, Row> {
     // Only some rows may have energies.
     let richest = rows.iter().find(|row| has_energy(row)).unwrap_or(&rows[0]);
     layout::columns(richest).known_of(rows)
@@ -103,7 +103,7 @@ fn by_load(rows: &[Row]) -> (Vec<(&Row, Load)>, Vec<&Row>) {
 }
 
 /// Returns the rows of cases that ran, by workload and then by block.
-pub(super) fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
+fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let ran = rows.iter().filter(|row| row.status != Status::Skipped);
     let mut measured: Vec<&Row> = ran.copied().collect();
     measured.sort_by_cached_key(|row| (row.workload, row.block()));
@@ -111,7 +111,7 @@ pub(super) fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
 }
 
 /// Describes the parameters that all cases of the block of `row` share.
-pub(super) fn block_in_words(row: &Row) -> String {
+fn block_in_words(row: &Row) -> String {
     let threads = counted(row.threads, "thread");
     let unusual = row.block().unusual().map(|value| format!(", {value}"));
     let unusual: String = unusual.collect();
@@ -120,7 +120,7 @@ pub(super) fn block_in_words(row: &Row) -> String {
 }
 
 /// Collects skips, failures and warnings by kind and text, with the number of cases that each concerns.
-pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, String), usize> {
+fn remarks(rows: &[Row]) -> BTreeMap<(&str, String), usize> {
     let mut remarks = BTreeMap::new();
     for row in rows {
         let kind = match row.status {

@@ -68,7 +68,7 @@ proptest! {
                 prop_assert!(line.chars().count() <= 100, "{}", line);
             }
             let rows = judge::rows::rows(&found.judgement, ["a", "b"], &serde_json::json!({}));
-            prop_assert!(crate::results::export::csv::encode(&rows).is_ok());
+            prop_assert!(crate::results::export::json::lines(&rows).is_ok());
             for change in changes(&found) {
                 prop_assert!((0.0..=1.0).contains(&change.p_value), "{:?}", change);
                 prop_assert!(change.low <= change.estimate, "{:?}", change);
