@@ -36,6 +36,125 @@ fn text_that_nobody_reads_to_its_end_is_no_error() {
 
 #[test]
 fn rows_that_nobody_takes_are_no_success() {
+    for format in ["csv", "json", "jsonl"] {
+        for (reader, redirection) in [("true", ""), ("cat", ">/dev/full")] {
+            let place = Place::new();
+            let rows = format!("-o - --samples s.jsonl --format {format}");
+            let sweep = LONG_SWEEP.replace("-o out.csv", &rows);
+            let script =
+                format!("{{ $udpbench {sweep} {redirection}; echo $? >status; }} | {reader}");
+            let message = stderr(&place.shell(&script));
+            let status = fs::read_to_string(place.path("status")).expect("written");
+            assert_eq!(status, "1\n", "{format} {reader}: {message}");
+            assert!(
+                message.contains("to standard output"),
+                "{format} {reader}: {message}"
+            );
+            // What was measured is in the file.
+            assert!(
+                message.contains("resume s.jsonl"),
+                "{format} {reader}: {message}"
+            );
+            let output = place.run("summarize s.jsonl");
+            assert_eq!(output.status.code(), Some(0), "{format} {reader}");
+        }
+    }
+}
+
+#[test]
+fn rows_as_json_lines_arrive_while_the_sweep_goes_on() {
+    let place = Place::new();
+    let sweep = LONG_SWEEP.replace("-o out.csv", "--format jsonl --samples s.jsonl");
+    let mut command = place.udpbench(&sweep);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program starts");
+    let pipe = child.stdout.take().expect("a pipe");
+    // It holds a few rows at most, so that the program waits for this one to read: it cannot be through.
+    fcntl(&pipe, FcntlArg::F_SETPIPE_SZ(4096)).expect("a smaller pipe");
+    let mut lines = BufReader::new(pipe).lines();
+    let first = lines.next().expect("a line").expect("UTF-8");
+    let events = crate::common::lines(&place.path("s.jsonl"));
+    child.kill().expect("it runs");
+    child.wait().expect("it is reaped");
+    let row: Value = serde_json::from_str(&first).expect("a row");
+    assert_eq!((&row["status"], &row["rounds"]), (&"ok".into(), &5.into()));
+    let is_end = |event: &&Event| matches!(event, Event::BlockEnded { .. });
+    let ended = events.iter().filter(is_end).count();
+    assert!((1..20).contains(&ended), "{ended} of 20 blocks were done");
+}
+
+#[test]
+fn text_that_a_full_disk_refuses_is_an_error() {
+    let place = Place::new();
+    for arguments in [
+        "engines",
+        "boards",
+        "plan",
+        "boards rpi-4b",
+        #[cfg(feature = "manual")]
+        "completions bash",
+        "--help",
+    ] {
+        let output = place.shell(&format!("exec $udpbench {arguments} >/dev/full"));
+        assert_eq!(output.status.code(), Some(1), "{arguments}");
+        assert!(
+            stderr(&output).contains("to standard output"),
+            "{arguments}"
+        );
+    }
+    // But not for a sweep, whose results are in files.
+    let output = place.shell(&format!("exec $udpbench {LONG_SWEEP} >/dev/full"));
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("the table is not shown"));
+}
+
+#[test]
+fn a_closed_standard_error_is_no_error_either() {
+    let place = Place::new();
+    let sweep = LONG_SWEEP.replace("5ms --threads 2", "5ms --threads 1");
+    let output = place.shell(&format!("exec $udpbench {sweep} 2>&-"));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(rows(&place.path("out.csv")).len(), 40);
+    let output = place.shell("exec $udpbench plan --board nope 2>&-");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn what_a_file_holds_does_not_steer_the_terminal() {
+    let place = Place::new();
+    let output = place.run(
+        "--engine std,mmsg --ip v4 --heat 0s --warmup 1ms --rounds 5 --duration 20ms --threads 2 \
+                            --payload 300 -o run.csv",
+    );
+    assert_code(&output, 0);
+    let steering = "a\u{1b}[2Jb\u{202e}c\nforged: ok\u{7}\u{9b}";
+    let warning = CaseWarning::InOneProcess {
+        why: steering.to_owned(),
+    };
+    let mut made_up = MadeUp::from(&place.path("run.jsonl")).warned(&warning);
+    let host = &mut made_up.header.environment.host;
+    host.model = Some(steering.to_owned());
+    host.cpu_model = Some(steering.to_owned());
+    let name = "x\u{1b}[31m\u{202e}\nforged: ok.jsonl";
+    made_up.write(&place.path(name));
+    for arguments in [
+        &["rank", name][..],
+        &["compare", name, name],
+        &["compare", "run.jsonl", name],
+        &["summarize", name, "--format", "table"],
+        &["summarize", name, "--format", "markdown"],
+        &["summarize", name, "-o", name],
+        &["plan", "--board", name],
+        &["resume", name],
+    ] {
+        let mut command = place.udpbench("");
+        let output = command.args(arguments).output().expect("it starts");
+        let text = stdout(&output) + &stderr(&output);
+        assert!(text.contains("u{202e}"), "{arguments:?}: {text}");
+        assert!(!text.contains("\nforged"), "{arguments:?}: {text}");
+        let steers = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+        assert!(!text.contains(steers), "{arguments:?}: {text:?}");
+    }
     // Neither a CSV nor a JSON has control characters from the machine.
     let summarize = |format| {
         let mut command = place.udpbench("summarize --format");

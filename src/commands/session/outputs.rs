@@ -11,13 +11,12 @@ use crate::commands::start_time::clock_remark;
 use crate::commands::{conclude, say};
 use crate::error::UsageError;
 use crate::results::baselines;
-use crate::results::earlier_logs;
-use crate::results::earlier_runs::EarlierRuns;
 use crate::results::export::output_file::OutputFile;
 use crate::results::export::row_file::RowFile;
 use crate::results::export::selection::{ColumnSet, Selection};
 use crate::results::export::{Format, is_stdout};
-use crate::results::log::{End, Event, Header, Kind, LogWriter};
+use crate::results::files::earlier_runs;
+use crate::results::log::{EarlierRuns, End, Event, Header, Kind, LogWriter};
 use crate::results::row::Row;
 use crate::sys::files;
 use crate::term::shell;
@@ -203,7 +202,7 @@ impl Outputs {
         let folder = folder.filter(|_| !self.to_stdout);
         folder.map_or_else(Vec::new, |folder| {
             let cases = header.plan.runnable().map(|planned| &planned.case);
-            earlier_logs::find(folder, cases, &header.environment)
+            earlier_runs(folder, cases, &header.environment)
         })
     }
 

@@ -51,7 +51,7 @@ type Reader = fn(&[u8]) -> Result<Vec<String>, String>;
 
 fn read<K: Kind>(bytes: &[u8]) -> Result<Vec<String>, String> {
     let log = Log::<K>::parse("any.jsonl", bytes).map_err(|error| error.to_string())?;
-    let first = header::first(&log.header).map(|first| first.to_string());
+    let first = write::first(&log.header).map(|first| first.to_string());
     let events = log.lines.iter().map(serde_json::to_string);
     let lines = std::iter::once(first).chain(events);
     Ok(lines.collect::<Result<_, _>>().expect("JSON"))

@@ -300,7 +300,7 @@ columns! { |it: &Computed|
         energy_nj_per_packet: Option<f64>, "nJ", Window, Power, "as `idle_power_w`, no speed" => it.energy.nj_per_packet,
             1 in energy_nj(energy_nj_per_packet_low, energy_nj_per_packet_high), Power, "as `energy_nj_per_packet`, 1 window";
         /// Sensor that the power is from, such as `VDD_IN (ina3221)`, or `--power-command`.
-        power_meter: String, "", Start, Never, "no meter" => known(&it.input.meter);
+        power_meter: String, "", Start, Never, "no meter" => known(&it.input.meter());
     }
 
     "Against the reference" {
@@ -366,7 +366,8 @@ columns! { |it: &Computed|
         /// `other-host` or `unknown`.
         ended_by: String, "", Case, Never, "skipped" => status::ended_by(&it.input.ended).to_owned();
         /// Limit of `--until`.
-        until_pct: Option<f64>, "%", Plan, Never, "not asked, skipped" => it.input.until_pct;
+        until_pct: Option<f64>, "%", Plan, Never, "not asked, skipped" =>
+            it.input.schedule.filter(|_| it.input.pin.is_some()).and_then(|all| Some(all.until?.half_width_pct));
         /// Smallest share of the received datagrams that one receiver (of responses, one client) got.
         receiver_share_min_pct: Option<f64>, "%", Window, Never, "none received" =>
             derived::receiver_share_min_pct(it.samples);

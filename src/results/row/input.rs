@@ -6,7 +6,7 @@ use super::column::milliseconds;
 use super::{EndedBy, NicText, Reason, Warning};
 use crate::data::{Case, EnginePair, EngineProperties, Sample, Verified};
 use crate::host::placement::Placement;
-use crate::plan::{Schedule, Wire};
+use crate::plan::{Meter, Schedule, Wire};
 use crate::sys::power::IdlePower;
 
 /// Input of the computation of a row.
@@ -46,10 +46,6 @@ pub struct RowInput<'a> {
     pub settles_after: Option<Duration>,
     /// Idle powers of the machine so far.
     pub idle_powers: &'a [IdlePower],
-    /// Name of the meter of the machine's power.
-    pub meter: Option<String>,
-    /// Interval half-width that `--until` requires, in percent.
-    pub until_pct: Option<f64>,
 }
 
 impl<'a> RowInput<'a> {
@@ -57,6 +53,12 @@ impl<'a> RowInput<'a> {
     pub(super) fn warmup_ms(&self) -> Option<f64> {
         let schedule = self.schedule?;
         Some(milliseconds(schedule.settings.warmup))
+    }
+
+    /// Returns the name of the meter of the machine's power. `None`: there is none, or the case does not run.
+    pub(super) fn meter(&self) -> Option<String> {
+        let meter = self.schedule?.settings.meter.as_ref();
+        meter.filter(|_| self.pin.is_some()).map(Meter::to_string)
     }
 
     /// Returns the input of a case that was not measured, for this reason.
@@ -82,8 +84,6 @@ impl<'a> RowInput<'a> {
             earlier_pps: &[],
             settles_after: None,
             idle_powers: &[],
-            meter: None,
-            until_pct: None,
         }
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn warnings(of: &Computed) -> Vec<Warning> {
     let mut warnings = input.warnings.clone();
     if !samples.is_empty() {
         let from_c = environment.throttles_from_c;
-        of_case.extend(sensors::power_unknown(samples, input.meter.as_deref()));
+        of_case.extend(sensors::power_unknown(samples, input.meter().as_deref()));
         of_case.extend(sensors::warnings(samples, &environment.cpu_speeds, from_c));
     }
     warnings.extend(of_case.into_iter().map(Warning::Case));
