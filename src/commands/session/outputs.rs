@@ -227,9 +227,9 @@ impl Outputs {
     pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
         let samples = self.samples.as_ref().and_then(LogWriter::rescue);
         if let Some(displaced) = &samples {
-            self.samples_path = displaced.is_now_at().map(Path::to_owned);
+            self.samples_path.clone_from(&displaced.is_now_at);
         }
-        let mut problems = Vec::from_iter(samples.map(|log| log.to_string()));
+        let mut problems = Vec::from_iter(samples.map(|log| log.said));
         // Rows that are still in memory are written whatever happened to the log.
         let kept = self
             .rows

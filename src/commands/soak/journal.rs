@@ -37,9 +37,9 @@ impl Lines for LogWriter {
 
     fn rescue(&mut self) -> Option<(String, String)> {
         let displaced = LogWriter::rescue(self)?;
-        let path = displaced.is_now_at()?;
-        self.go_on_at(path).ok()?;
-        Some((shell::path(path), displaced.to_string()))
+        let path = displaced.is_now_at?;
+        self.go_on_at(&path).ok()?;
+        Some((shell::path(&path), displaced.said))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Output of results. Each format is one file here, which turns [`Row`]s into bytes or text.
 
 mod csv;
-pub mod displaced;
 mod figures;
 pub mod json;
 pub mod markdown;

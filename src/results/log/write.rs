@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 use super::line::Chain;
 use super::{End, FORMAT, Kind};
 use crate::error::UsageError;
-use crate::results::export::displaced::Displaced;
-use crate::results::export::output_file::OutputFile;
+use crate::results::export::output_file::{Displaced, OutputFile};
 
 /// A log that is being written. Nobody else writes to it meanwhile.
 #[derive(Debug)]

@@ -20,8 +20,11 @@ pub struct Column {
     pub doc: &'static str,
     /// Heading above the column in docs/COLUMNS.md.
     pub section: &'static str,
-    /// Period that the column covers.
-    pub over: Over,
+    /// Period that the column covers: `Plan`: settings of the plan; `Start`: state of host and program at the start;
+    /// `Window`: from the opening to the closing of each window; `Drain`: datagrams sent from the opening of each window on,
+    /// until the queues were empty; `Run`: each window with its warm-up and its drain; `Verify`: windows of `--verify`;
+    /// `Case`: all windows of the case.
+    pub over: &'static str,
     /// Conditions under which the column is empty.
     pub empty: &'static str,
     /// Type of the values, in Rust's words. An empty value of an `Option` is `null` in JSON; otherwise it is an empty text,
@@ -29,25 +32,6 @@ pub struct Column {
     pub type_name: &'static str,
     /// Runs in which a CSV has the column by default.
     pub short: Short,
-}
-
-/// Period that a column covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
-    /// Settings of the plan.
-    Plan,
-    /// State of host and program at the start.
-    Start,
-    /// Time from the opening to the closing of each window.
-    Window,
-    /// Datagrams sent from the opening of each window on, until the queues were empty.
-    Drain,
-    /// Each window with its warm-up and its drain.
-    Run,
-    /// Windows of `--verify`.
-    Verify,
-    /// Whole case, over all windows.
-    Case,
 }
 
 /// An estimate with the lower and the upper bound of its interval, as far as they are known.
@@ -117,7 +101,7 @@ macro_rules! columns {
             unit: $unit,
             doc: $doc,
             section: $section,
-            over: Over::$over,
+            over: stringify!($over),
             empty: $empty,
             type_name: stringify!($type),
             short: Short::$short,

@@ -1,7 +1,7 @@
 //! The columns of the results: the one place where a column is named, explained and computed, from what
 //! `computed.rs` collects. The header of a CSV, docs/COLUMNS.md and docs/rows.schema.json follow from here. A new column is an entry.
 
-use super::column::{self, Column, Over, Short, columns, decimals, milliseconds};
+use super::column::{self, Column, Short, columns, decimals, milliseconds};
 use super::computed::Computed;
 use super::derived::{self, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::environment::{self, known, safe};

@@ -22,7 +22,7 @@ mod traffic;
 mod warning;
 
 pub(crate) use self::column::Run;
-pub use self::column::{Column, Interval, Over, Short};
+pub use self::column::{Column, Interval, Short};
 pub use self::columns::Row;
 pub(crate) use self::derived::{cpu_ns_per_packet, received_pps};
 pub(crate) use self::disturbed::{disturbs, share_of_one};

@@ -50,12 +50,9 @@ pub(super) fn warnings(of: &Computed) -> Vec<Warning> {
         of_case.push(CaseWarning::MeasuredAgain { why });
     }
     of_case.extend(uncounted_cpu(samples));
+    of_case.extend(sensors::power_unknown(samples, input.meter().as_deref()));
+    of_case.extend(sensors::warnings(samples, environment));
     let mut warnings = input.warnings.clone();
-    if !samples.is_empty() {
-        let from_c = environment.throttles_from_c;
-        of_case.extend(sensors::power_unknown(samples, input.meter().as_deref()));
-        of_case.extend(sensors::warnings(samples, &environment.cpu_speeds, from_c));
-    }
     warnings.extend(of_case.into_iter().map(Warning::Case));
     if !samples.is_empty() {
         warnings.extend(environment.unfit.iter().cloned().map(Warning::Host));

@@ -2,7 +2,7 @@
 
 use super::column::decimals;
 use super::environment::safe;
-use super::{CaseWarning, derived};
+use super::{CaseWarning, Environment, derived};
 use crate::data::Sample;
 use crate::stats::{self, Estimate};
 use crate::sys::cpu_speed::CpuSpeed;
@@ -111,11 +111,7 @@ pub(super) fn is_throttled(sample: &Sample) -> bool {
 }
 
 /// Returns the warnings about throttling, temperature and slow CPUs.
-pub(super) fn warnings(
-    samples: &[Sample],
-    at_start: &[CpuSpeed],
-    throttles_from_c: Option<u16>,
-) -> Vec<CaseWarning> {
+pub(super) fn warnings(samples: &[Sample], environment: &Environment) -> Vec<CaseWarning> {
     let mut warnings = Vec::new();
     let how = throttled(samples);
     if !NOT_THROTTLED.contains(&how.as_str()) {
@@ -123,10 +119,11 @@ pub(super) fn warnings(
     }
     let hottest_c = temp_c_max(samples);
     let is_reached = |&from_c: &u16| hottest_c.is_some_and(|c| c >= f64::from(from_c));
-    if let Some(throttles_from_c) = throttles_from_c.filter(is_reached) {
+    if let Some(throttles_from_c) = environment.throttles_from_c.filter(is_reached) {
         warnings.push(CaseWarning::Hot { throttles_from_c });
     }
-    let slow = samples.iter().filter(|it| is_slow(it, at_start)).count();
+    let is_slow = |sample: &&Sample| is_slow(sample, &environment.cpu_speeds);
+    let slow = samples.iter().filter(is_slow).count();
     if derived::move_estimates(slow, samples.len()) {
         warnings.push(CaseWarning::SlowerCpu);
     }

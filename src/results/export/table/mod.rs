@@ -43,7 +43,7 @@ pub fn draw(rows: &[Row], width: u16) -> String {
         }
         text += &table.draw(width.into());
     }
-    text + &below(rows, width)
+    text + &below(remarks(rows), width)
 }
 
 /// Returns the columns of the table of these rows, which have the same workload: those with a value in any row.
@@ -71,15 +71,12 @@ pub fn explained(rows: &[Row], width: u16) -> String {
 
 /// Draws only the warnings of the rows, with the number of cases that each concerns.
 pub fn warnings(rows: &[Row], width: u16) -> String {
-    let only_warnings = |row: &Row| Row {
-        reason: Reason::None,
-        ..row.clone()
-    };
-    let rows: Vec<Row> = rows.iter().map(only_warnings).collect();
-    match below(&rows, width) {
-        none if none.is_empty() => "No warnings.\n".to_owned(),
-        warnings => warnings,
+    let mut warnings = remarks(rows);
+    warnings.retain(|(kind, _), _| *kind == "warning");
+    if warnings.is_empty() {
+        return "No warnings.\n".to_owned();
     }
+    below(warnings, width)
 }
 
 /// Splits the rows that have their columns by load, if any load is a share of a rate, from all others.
@@ -119,8 +116,11 @@ fn block_in_words(row: &Row) -> String {
     format!("{threads}, {payload} B, {ip}{unusual}, CPUs {cpus}")
 }
 
+/// Number of cases by kind and text of a remark.
+type Remarks<'a> = BTreeMap<(&'a str, String), usize>;
+
 /// Collects skips, failures and warnings by kind and text, with the number of cases that each concerns.
-fn remarks(rows: &[Row]) -> BTreeMap<(&str, String), usize> {
+fn remarks(rows: &[Row]) -> Remarks<'_> {
     let mut remarks = BTreeMap::new();
     for row in rows {
         let kind = match row.status {
@@ -139,13 +139,13 @@ fn remarks(rows: &[Row]) -> BTreeMap<(&str, String), usize> {
     remarks
 }
 
-fn below(rows: &[Row], width: u16) -> String {
+fn below(remarks: Remarks, width: u16) -> String {
     type Remark<'a> = ((&'a str, String), usize);
     let columns = Columns::<Remark>::default()
         .word("", |((kind, _), _)| (*kind).to_owned())
         .word("", |(_, count)| format!("{count} x"))
         .text("", |((_, what), _)| escape::line(what).into_owned());
-    columns.table(remarks(rows)).draw(width.into())
+    columns.table(remarks).draw(width.into())
 }
 
 #[cfg(test)]
