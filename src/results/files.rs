@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use crate::data::Case;
 use crate::error::UsageError;
-use crate::host::facts::Host;
 use crate::results::export::Format;
 use crate::results::export::selection::{ColumnSet, Selection};
 use crate::results::log::{EarlierRuns, Log, Run};
@@ -26,8 +25,6 @@ pub struct Results {
     pub rows: Vec<Row>,
     /// Start, command and version of the run.
     pub run: Run,
-    /// The machine.
-    pub host: Host,
     /// Columns of a short CSV.
     pub columns: Selection,
 }
@@ -68,7 +65,6 @@ impl Results {
             rows,
             run: log.header.run,
             columns: Selection::of_plan(ColumnSet::Short, &log.header.plan, &log.header.schedule),
-            host: log.header.environment.host,
         })
     }
 }

@@ -15,20 +15,17 @@ pub(super) enum Notation {
     Comma,
 }
 
-/// Encodes the header and the rows, with all their columns. Without rows there is no header either.
+/// Encodes the header and the rows, with all their columns.
 ///
 /// # Errors
 /// Fails if a value cannot be written as CSV.
 pub(super) fn encode(notation: Notation, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
-    let Some(first) = rows.first() else {
-        return Ok(Vec::new());
-    };
-    let first = fields(first)?;
+    let first = rows.first().map(fields).transpose()?.unwrap_or_default();
     let names: Vec<&str> = first.keys().map(String::as_str).collect();
     table(notation, &names, rows)
 }
 
-/// Encodes a header and one line per row, with these columns.
+/// Encodes a header and one line per row, with these columns. Without rows there is no header either.
 ///
 /// # Errors
 /// Fails as [`encode`] does.
@@ -37,7 +34,11 @@ pub(super) fn table(
     names: &[&str],
     rows: &[impl Serialize],
 ) -> anyhow::Result<Vec<u8>> {
-    let mut text = record(notation, names.iter().map(|name| (*name).into()).collect())?;
+    let mut text = Vec::new();
+    if !rows.is_empty() {
+        let header = names.iter().map(|name| (*name).into());
+        text.extend(record(notation, header.collect())?);
+    }
     for row in rows {
         let row = fields(row)?;
         let cells = names.iter().map(|name| safe(row.get(*name)));

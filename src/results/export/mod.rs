@@ -101,13 +101,17 @@ impl Format {
     /// Fails if name and file name contradict each other, if the extension is unknown, or if rows as JSON Lines would
     /// go to a file.
     pub fn choose(asked: Option<Self>, output: &Path) -> Result<Self, UsageError> {
-        if asked.is_some_and(Self::is_for_stdout) && !is_stdout(output) {
+        if asked == Some(Self::Jsonl) && !is_stdout(output) {
             let fix = "writes to standard output only, as files in .jsonl have raw samples; leave --output out";
             return Err(UsageError::flag("--format", "jsonl", fix));
         }
         let named = Self::of_name(output)?;
         match (asked, named) {
-            (Some(asked), Some(named)) if asked != named && !asked.is_json_for_tools(named) => {
+            // Some tools read JSON.
+            (Some(Self::Bencher | Self::GithubActionBenchmark), Some(Self::Json)) => {
+                Ok(asked.unwrap_or_default())
+            }
+            (Some(asked), Some(named)) if asked != named => {
                 let problem = format!(
                     "the name {} is of another format; leave --format out, or choose another name",
                     output.display()
@@ -139,11 +143,6 @@ impl Format {
             }
             _ => None,
         })
-    }
-
-    /// Returns whether the format is one of the tools that read JSON, and the name of a file says JSON.
-    fn is_json_for_tools(self, named: Self) -> bool {
-        matches!(self, Self::Bencher | Self::GithubActionBenchmark) && named == Self::Json
     }
 
     /// Returns the format with decimal commas if they were asked for.
@@ -180,11 +179,6 @@ impl Format {
         self == Self::Jsonl || self.is_csv()
     }
 
-    /// Returns whether the format is for standard output only.
-    pub fn is_for_stdout(self) -> bool {
-        self == Self::Jsonl
-    }
-
     /// Encodes rows in this format. CSV has the selected columns only; JSON and Markdown include the conclusion.
     ///
     /// # Errors
@@ -197,9 +191,8 @@ impl Format {
     ) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Table => Ok(table::draw(rows, table::WIDTH).into_bytes()),
-            Self::Csv | Self::CsvDecimalComma if rows.is_empty() => Ok(Vec::new()),
-            Self::Csv => csv::table(Notation::Point, &selection.names(), rows),
-            Self::CsvDecimalComma => csv::table(Notation::Comma, &selection.names(), rows),
+            Self::Csv => csv::table(Notation::Point, selection.names(), rows),
+            Self::CsvDecimalComma => csv::table(Notation::Comma, selection.names(), rows),
             Self::Json => Ok(json::document(&conclude(rows), &json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
             Self::Markdown => Ok(markdown::encode(rows, &conclude(rows)).into_bytes()),

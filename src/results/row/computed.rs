@@ -66,11 +66,9 @@ impl<'a> Computed<'a> {
             latencies,
             gaps: Gaps::of(samples),
             fairness: Fairness::of(samples),
-            energy: if speaks {
-                Energy::of(samples, input.idle_powers)
-            } else {
-                Energy::default()
-            },
+            energy: Energy::of(samples, input.idle_powers)
+                .filter(|_| speaks)
+                .unwrap_or_default(),
             earlier_pct: next_run_pct(input.earlier_pps).filter(|_| speaks),
             accounting,
             places: between_hosts.map(|accounting| accounting.places),

@@ -11,6 +11,9 @@ use crate::data::{Sample, Sharing, Side, ThreadSample};
 use crate::host::placement::Placement;
 use crate::stats;
 
+/// CPU time of other threads of the program, in percent of that of the bench threads, that need not be said.
+const NEGLIGIBLE_PCT: f64 = 1.0;
+
 /// Returns whether threads of this side are workers, or have their work done by workers.
 fn on_workers(input: &RowInput, side: Side) -> bool {
     let (case, engines) = (input.case, input.engines);
@@ -49,7 +52,8 @@ pub(super) fn warnings(of: &Computed) -> Vec<Warning> {
         let why = why.replace("; ", ", ");
         of_case.push(CaseWarning::MeasuredAgain { why });
     }
-    of_case.extend(uncounted_cpu(samples));
+    let other_pct = derived::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT);
+    of_case.extend(other_pct.map(|pct| CaseWarning::OtherCpuTime { pct }));
     of_case.extend(sensors::power_unknown(samples, input.meter().as_deref()));
     of_case.extend(sensors::warnings(samples, environment));
     let mut warnings = input.warnings.clone();
@@ -84,7 +88,15 @@ fn of_rounds(input: &RowInput) -> Vec<CaseWarning> {
     if let Some(settles_ms) = settles_ms.filter(is_late) {
         warnings.push(CaseWarning::ShortWarmUp { settles_ms });
     }
-    warnings.extend(few_rounds(if pairs > 0 { pairs } else { samples.len() }));
+    let rounds = if pairs > 0 { pairs } else { samples.len() };
+    let coverage = stats::coverage(rounds);
+    if rounds > 1 && coverage < stats::CONFIDENCE {
+        let coverage_pct = 100.0 * coverage;
+        warnings.push(CaseWarning::FewRounds {
+            rounds,
+            coverage_pct,
+        });
+    }
     let buffers = |sample: &Sample| (sample.rcvbuf_bytes, sample.sndbuf_bytes);
     let mut pairs = samples.windows(2);
     if pairs.any(|two| buffers(&two[0]) != buffers(&two[1])) {
@@ -101,21 +113,6 @@ fn remarks(samples: &[Sample]) -> impl Iterator<Item = CaseWarning> {
         .collect();
     let remarks = remarks.into_iter().cloned();
     remarks.map(|text| CaseWarning::Remark { text })
-}
-
-/// Returns a warning if other threads of the program used CPU time that the CPU time per datagram does not include.
-fn uncounted_cpu(samples: &[Sample]) -> Option<CaseWarning> {
-    const NEGLIGIBLE_PCT: f64 = 1.0;
-    let pct = derived::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT)?;
-    Some(CaseWarning::OtherCpuTime { pct })
-}
-
-fn few_rounds(rounds: usize) -> Option<CaseWarning> {
-    let coverage = stats::coverage(rounds);
-    (rounds > 1 && coverage < stats::CONFIDENCE).then_some(CaseWarning::FewRounds {
-        rounds,
-        coverage_pct: 100.0 * coverage,
-    })
 }
 
 /// Returns warnings about windows that are too short for the case.

@@ -184,17 +184,14 @@ fn radios(samples: &[Sample]) -> Vec<CaseWarning> {
     let mut warnings = Vec::new();
     for (end, radios) in [("sender", senders), ("receiver", receivers)] {
         let radios: Vec<Wireless> = radios.into_iter().flatten().collect();
-        warnings.extend(saves_power(end, &radios));
+        if radios.iter().any(|radio| radio.power_save == Some(true)) {
+            warnings.push(CaseWarning::RadioSavesPower {
+                end: end.to_owned(),
+            });
+        }
         warnings.extend(changed(end, &radios));
     }
     warnings
-}
-
-fn saves_power(end: &str, radios: &[Wireless]) -> Option<CaseWarning> {
-    let saves = radios.iter().any(|radio| radio.power_save == Some(true));
-    saves.then(|| CaseWarning::RadioSavesPower {
-        end: end.to_owned(),
-    })
 }
 
 /// Returns a warning if the radio changed its channel or its bit rate between windows.

@@ -148,10 +148,10 @@ impl Energy {
     /// Estimates them. `idle` has the idle powers before the first window, and after the last one if it was measured by
     /// then.
     ///
-    /// Nothing is known if a window lacks its power: a case is compared with others by all of its windows.
-    pub(super) fn of(samples: &[Sample], idle: &[IdlePower]) -> Self {
+    /// `None`: a window lacks its power. A case is compared with others by all of its windows.
+    pub(super) fn of(samples: &[Sample], idle: &[IdlePower]) -> Option<Self> {
         if unmetered(samples) > 0 {
-            return Self::default();
+            return None;
         }
         let watts = |sample: &Sample| Some(sample.power_uw? as f64 / 1e6);
         let powers: Vec<f64> = samples.iter().filter_map(watts).collect();
@@ -168,11 +168,11 @@ impl Energy {
             let reach = idle_reach_w * stats::estimate(&per_watt)?.middle;
             Some(widened(stats::estimate(&energies)?, reach))
         });
-        Self {
+        Some(Self {
             power_w: stats::estimate(&powers),
             idle_w: idle.map(|(idle_w, _)| idle_w),
             nj_per_packet,
-        }
+        })
     }
 }
 

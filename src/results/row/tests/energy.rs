@@ -21,7 +21,7 @@ fn metered(round: u32, power_uw: u64) -> Sample {
 #[test]
 fn the_idle_power_is_subtracted_and_the_rest_divided_by_datagrams() {
     let samples = [metered(1, 7_000_000), metered(2, 7_000_000)];
-    let energy = Energy::of(&samples, &[IDLE]);
+    let energy = Energy::of(&samples, &[IDLE]).expect("powers");
     let pps = received_pps(&samples[0]).expect("a rate");
     let per_packet = energy.nj_per_packet.expect("an energy");
     assert!((per_packet.middle / (5e9 / pps) - 1.0).abs() < 1e-12);
@@ -34,7 +34,8 @@ fn the_error_and_the_drift_of_the_idle_power_widen_the_interval() {
     let samples = [metered(1, 7_000_000), metered(2, 7_000_000)];
     let pps = received_pps(&samples[0]).expect("a rate");
     let reach_w = |idle: &[IdlePower]| {
-        let per_packet = Energy::of(&samples, idle).nj_per_packet.expect("an energy");
+        let energy = Energy::of(&samples, idle).expect("powers");
+        let per_packet = energy.nj_per_packet.expect("an energy");
         (per_packet.high.expect("two windows") - per_packet.middle) * pps / 1e9
     };
     let noisy = IdlePower {
@@ -52,8 +53,7 @@ fn the_error_and_the_drift_of_the_idle_power_widen_the_interval() {
 #[test]
 fn a_window_without_its_power_leaves_the_power_of_the_case_unknown_and_a_warning_says_why() {
     let samples = [metered(1, 7_000_000), window(2), window(3)];
-    let energy = Energy::of(&samples, &[IDLE]);
-    assert!(energy.power_w.is_none() && energy.nj_per_packet.is_none());
+    assert!(Energy::of(&samples, &[IDLE]).is_none());
     let said = power_unknown(&samples, Some("--power-command"));
     let expected = "the power is unknown: --power-command gave none in 2 of 3 windows";
     assert_eq!(said.map(|it| it.to_string()).as_deref(), Some(expected));
@@ -63,8 +63,7 @@ fn a_window_without_its_power_leaves_the_power_of_the_case_unknown_and_a_warning
 
 #[test]
 fn without_a_meter_or_idle_power_there_is_no_energy() {
-    let none = Energy::of(&[window(1)], &[]);
-    assert!(none.power_w.is_none() && none.nj_per_packet.is_none());
-    let power_alone = Energy::of(&[metered(1, 7_000_000)], &[]);
+    assert!(Energy::of(&[window(1)], &[]).is_none());
+    let power_alone = Energy::of(&[metered(1, 7_000_000)], &[]).expect("a power");
     assert!(power_alone.power_w.is_some() && power_alone.nj_per_packet.is_none());
 }
