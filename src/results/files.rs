@@ -1,5 +1,5 @@
-//! Results of a sweep, computed from its log. Rows in other files are only written: named one of them, or a folder, the
-//! log beside it is read. The earlier runs of a case are in the logs of the same folder.
+//! Results of a sweep, computed from its log. Rows in other files are only written: named one of them, the log
+//! beside it is read. The earlier runs of a case are in the logs of the same folder.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -69,25 +69,14 @@ impl Results {
     }
 }
 
-/// Returns the log that a name stands for: itself, the one beside a file of rows, or the only one in a folder.
+/// Returns the log that a name stands for: itself, or the one beside a file of rows.
 ///
 /// # Errors
-/// Fails if there is none, or if a folder has several.
+/// Fails if there is none, or for a folder.
 pub fn log_of(path: &Path) -> Result<PathBuf, UsageError> {
     let refused = |problem: &str| UsageError::file(&escape::name(path), 0, problem);
     if path.is_dir() {
-        let mut logs = logs_in(path);
-        return match logs.len() {
-            0 => Err(refused("a folder without a log (.jsonl): name a log")),
-            1 => Ok(logs.remove(0)),
-            _ => {
-                let names = logs.iter().map(|log| shell::path(log));
-                let names = names.collect::<Vec<_>>().join(" ");
-                Err(refused(&format!(
-                    "a folder with several logs: name one or more of {names}"
-                )))
-            }
-        };
+        return Err(refused("a folder: name one or more logs (.jsonl) in it"));
     }
     if !path.is_file() || !matches!(Format::of_name(path), Ok(Some(_))) {
         return Ok(path.to_owned());

@@ -78,21 +78,13 @@ fn record(notation: Notation, mut cells: Vec<Value>) -> anyhow::Result<Vec<u8>> 
 fn safe(value: Option<&Value>) -> Value {
     match value {
         Some(Value::String(text)) => {
-            let mark = if text.starts_with(needs_apostrophe) {
-                "'"
-            } else {
-                ""
-            };
+            // A text that begins with an apostrophe would lose it in a spreadsheet.
+            let is_special = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\'']);
+            let mark = if is_special { "'" } else { "" };
             format!("{mark}{}", escape::line(text)).into()
         }
         value => value.cloned().unwrap_or_default(),
     }
-}
-
-/// Returns whether a text with this first character needs an apostrophe. The apostrophe itself is included, because
-/// a text that begins with one would lose it in a spreadsheet.
-fn needs_apostrophe(first: char) -> bool {
-    matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\'')
 }
 
 #[cfg(test)]

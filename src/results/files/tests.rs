@@ -41,14 +41,9 @@ fn other_names_are_names_of_logs() {
 }
 
 #[test]
-fn a_folder_stands_for_its_only_log() {
-    let one = ["folder/a.csv", "folder/a.jsonl"];
-    assert_eq!(found(&one, "folder"), Ok("folder/a.jsonl".to_owned()));
-    let none = "folder: a folder without a log (.jsonl): name a log".to_owned();
-    assert_eq!(found(&["folder/a.csv"], "folder"), Err(none));
-    let several = found(&["folder/b.jsonl.gz", "folder/a.jsonl"], "folder");
-    let names = "a folder with several logs: name one or more of folder/a.jsonl folder/b.jsonl.gz";
-    assert_eq!(several, Err(format!("folder: {names}")));
+fn a_folder_is_no_log() {
+    let refused = "folder: a folder: name one or more logs (.jsonl) in it".to_owned();
+    assert_eq!(found(&["folder/a.jsonl"], "folder"), Err(refused));
 }
 
 fn row(pps: f64) -> Row {

@@ -165,13 +165,6 @@ impl Replay {
         case.is_some_and(so)
     }
 
-    /// Returns the case of this key, if it runs.
-    fn runnable(&self, key: &str) -> Option<&Case> {
-        let &(block, case_index) = self.case_indices.get(key)?;
-        let mut runnable = self.header.plan.blocks[block].runnable();
-        runnable.nth(case_index).map(|(case, _)| case)
-    }
-
     fn block_mut(&mut self, block: usize) -> Result<&mut Progress, String> {
         let progress = self.blocks.get_mut(block);
         progress.ok_or_else(|| format!("the plan has no block {block}"))
@@ -200,7 +193,7 @@ impl Replay {
     }
 
     fn verified(&mut self, sample: &Sample) -> Result<(), String> {
-        let direction = self.runnable(&sample.case).and_then(|case| case.direction);
+        let direction = Case::of_key(&sample.case).and_then(|case| case.direction);
         let measured = self.running(&sample.case)?;
         measured.verified = sample.verified;
         measured.failure = sample

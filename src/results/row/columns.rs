@@ -4,7 +4,7 @@
 use super::column::{self, Column, Short, columns, decimals, milliseconds};
 use super::computed::Computed;
 use super::derived::{self, cpu_ns_per_packet, high, low, middle, received_pps};
-use super::environment::{self, known, safe};
+use super::input::{self, known, safe};
 use super::sensors::{self, celsius};
 use super::traffic::{self, Gaps};
 use super::{NicText, Reason, Status, Warning, of_case, path, round_trips, status};
@@ -415,17 +415,17 @@ columns! { |it: &Computed|
         page_bytes: Option<u64>, "B", Start, Never, "unknown" => it.host.page_bytes;
         /// `yes`: softirq time is in no thread's CPU time; `no`: it is.
         irq_time_accounting: String, "", Start, Never, "configuration unreadable" =>
-            environment::irq_time_accounting(it.host).to_owned();
+            input::irq_time_accounting(it.host).to_owned();
         /// Governors of cpufreq at the start.
         governor: String, "", Start, Never, "no cpufreq" => known(&it.host.governor);
         /// Driver of cpufreq.
         cpufreq_driver: String, "", Start, Never, "no cpufreq" => known(&it.host.cpufreq_driver());
         /// Lowest clock that a governor may choose, over all CPUs.
         freq_min_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq" =>
-            environment::mhz(it.host, |policy| policy.min_khz, u64::min);
+            input::mhz(it.host, |policy| policy.min_khz, u64::min);
         /// Highest clock that a governor may choose, over all CPUs.
         freq_max_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq" =>
-            environment::mhz(it.host, |policy| policy.max_khz, u64::max);
+            input::mhz(it.host, |policy| policy.max_khz, u64::max);
         /// Lowest clock asked for on the CPU of a bench thread when a window closed.
         freq_low_mhz: Option<f64>, "MHz", Run, Never, "no cpufreq, not pinned" =>
             sensors::freq_low_mhz(it.samples);
@@ -439,15 +439,15 @@ columns! { |it: &Computed|
         /// Idle states of the bench threads' CPUs and their shares of the windows; `no`: in none.
         idle_states: String, "", Window, Never, "no cpuidle, not pinned" => sensors::idle_states(it.samples);
         /// CPUs isolated from the scheduler (`isolcpus=`), or `no`.
-        isolated_cpus: String, "", Start, Never, "unknown" => environment::isolated_cpus(it.host);
+        isolated_cpus: String, "", Start, Never, "unknown" => input::isolated_cpus(it.host);
         /// Load average over the minute before the start.
         load_1min: Option<f64>, "", Start, Never, "unknown" => it.host.load_1min.map(decimals::<2>);
         /// CPUs that RPS moves packets of `lo` to, or `no`.
-        rps_cpus: String, "", Start, Never, "unknown" => environment::rps_cpus(it.host);
+        rps_cpus: String, "", Start, Never, "unknown" => input::rps_cpus(it.host);
         /// Flows that conntrack tracked at the start in this network namespace.
         conntrack_entries: Option<u64>, "", Start, Never, "not loaded" => it.host.conntrack.map(|it| it.entries);
         /// CPUs that take the interrupts of network interfaces, such as `eth0 on 0`.
-        nic_irq_cpus: String, "", Start, Never, "unknown" => environment::nic_irq_cpus(it.host);
+        nic_irq_cpus: String, "", Start, Never, "unknown" => input::nic_irq_cpus(it.host);
         /// Hottest sensor of the CPUs before the case's first window.
         temp_c_start: Option<f64>, "°C", Run, Never, "no sensor" =>
             celsius(it.samples.first().and_then(|first| first.climate.first_millic));

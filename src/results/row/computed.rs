@@ -3,7 +3,7 @@
 use super::column::decimals;
 use super::derived::{self, Value};
 use super::disturbed::{self, Windows};
-use super::environment::known;
+use super::input::known;
 use super::round_trips::{Latencies, SHARES};
 use super::scatter::{next_run_pct, residual_sd_pct};
 use super::sensors::Energy;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::derived::summed;
-use super::environment::safe;
+use super::input::safe;
 use super::{CaseWarning, RowInput, derived};
 use crate::data::{CLOSED_PORTS, DirectionCounts, Sample};
 use crate::host::check::cause;

@@ -1,7 +1,7 @@
 //! Columns and warnings from sensors: temperature, throttling, power supply and clocks of the CPUs, power and energy.
 
 use super::column::decimals;
-use super::environment::safe;
+use super::input::safe;
 use super::{CaseWarning, Environment, derived};
 use crate::data::Sample;
 use crate::stats::{self, Estimate};
