@@ -8,14 +8,15 @@ use super::{Conclusion, table};
 use crate::results::row::Row;
 use crate::term::{escape, fold};
 
-/// Returns the conclusion, what was measured by, and the table.
+/// Returns the conclusion, what was measured by, and the table with its legend.
 pub fn encode(rows: &[Row], conclusion: &Conclusion) -> String {
     let quality = conclusion.quality.as_ref();
     let quality = quality.map(|it| format!("Quality: {}: {}", it.grade, it.because));
     let mut lines: Vec<String> = conclusion.answer.iter().cloned().chain(quality).collect();
     lines.push(measured_by(rows));
     let lines = fold::text(&escape::text(&lines.join("\n")), WIDTH.into());
-    fenced(&format!("{lines}\n\n{}", table::draw(rows, WIDTH)))
+    let (table, legend) = (table::draw(rows, WIDTH), table::explained(rows, WIDTH));
+    fenced(&format!("{lines}\n\n{table}{legend}"))
 }
 
 /// Returns the results of a search or a comparison: the verdict, and what a terminal shows.

@@ -99,18 +99,12 @@ fn most_moved(
     samples: &[Sample],
     is_one: impl Fn(&str, &str) -> bool,
 ) -> Option<((&str, &str), u64)> {
-    let counters = summed(paths(samples).flat_map(|path| {
-        let ends = [
-            ("sender", &path.nic_at_sender),
-            ("receiver", &path.nic_at_receiver),
-        ];
-        let named = ends.into_iter().flat_map(|(end, named)| {
-            let named = named.iter();
-            named.map(move |(name, packets)| ((end, name.as_str()), packets))
-        });
-        named.filter(|((end, name), _)| is_one(end, name))
-    }));
-    counters.into_iter().max_by_key(|(_, packets)| *packets)
+    let counters = by_end(samples, |path| [&path.nic_at_receiver, &path.nic_at_sender]);
+    let counters = counters
+        .into_iter()
+        .map(|((n, name), packets)| ((ENDS[n], name), packets));
+    let picked = counters.filter(|((end, name), _)| is_one(end, name));
+    picked.max_by_key(|(_, packets)| *packets)
 }
 
 /// Returns a warning that names where the receiver's host lost packets, if datagrams were lost meanwhile.
@@ -220,27 +214,43 @@ fn range<T: Copy + Ord>(values: impl Iterator<Item = Option<T>>) -> Option<(T, T
 /// Returns the kernels' reasons for dropped packets in all windows: `sender: QDISC_DROP 112; receiver: NO_SOCKET 6`.
 /// Empty: not requested, or nothing dropped.
 pub(super) fn drop_reasons(samples: &[Sample]) -> String {
-    in_words(samples, |path| {
-        [&path.reasons_at_sender, &path.reasons_at_receiver]
-    })
+    in_words(&by_end(samples, |path| {
+        [&path.reasons_at_receiver, &path.reasons_at_sender]
+    }))
 }
 
 /// Returns the counters of lost packets at both interfaces in all windows: `receiver: rx_missed_errors 112`. Empty:
 /// none moved.
 pub(super) fn counters_of_nics(samples: &[Sample]) -> String {
-    in_words(samples, |path| [&path.nic_at_sender, &path.nic_at_receiver])
+    in_words(&by_end(samples, |path| {
+        [&path.nic_at_receiver, &path.nic_at_sender]
+    }))
 }
 
-fn in_words(
+/// Ends of a path.
+const ENDS: [&str; 2] = ["receiver", "sender"];
+
+/// Sums of counters in all windows, by their place in [`ENDS`] and their name.
+type Counters<'a> = BTreeMap<(usize, &'a str), u64>;
+
+/// Sums up the counters of each of [`ENDS`].
+fn by_end(
     samples: &[Sample],
-    counters: impl Fn(&DirectionCounts) -> [&BTreeMap<String, u64>; 2],
-) -> String {
-    let ends = ["sender", "receiver"].iter().enumerate();
-    let ends = ends.filter_map(|(n, end)| {
-        let all = summed(paths(samples).flat_map(|path| counters(path)[n]));
-        let words = all
-            .iter()
-            .map(|(name, packets)| format!("{name} {packets}"));
+    counters: fn(&DirectionCounts) -> [&BTreeMap<String, u64>; 2],
+) -> Counters<'_> {
+    summed(paths(samples).flat_map(move |path| {
+        let ends = counters(path).into_iter().enumerate();
+        ends.flat_map(|(n, named)| {
+            let named = named.iter();
+            named.map(move |(name, packets)| ((n, name.as_str()), packets))
+        })
+    }))
+}
+
+fn in_words(counters: &Counters) -> String {
+    let ends = ENDS.iter().enumerate().rev().filter_map(|(n, end)| {
+        let own = counters.iter().filter(|((at, _), _)| *at == n);
+        let words = own.map(|((_, name), packets)| format!("{name} {packets}"));
         let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| format!("{end}: {}", words.join(", ")))
     });

@@ -87,7 +87,7 @@ fn other_buffers(base: &Row, new: &Row) -> Option<Obstacle> {
 
 fn throttled(base: &Row, new: &Row) -> Option<Obstacle> {
     let throttled = [base, new].into_iter().find(|row| row.was_throttled())?;
-    let how = throttled.throttled.to_string();
+    let how = throttled.throttled.clone();
     Some(Obstacle::Throttled { how })
 }
 

@@ -113,8 +113,11 @@ pub(super) const DOUBTS: [Doubt; 11] = [
         evidence: Evidence::Warnings(|warning| {
             matches!(
                 warning,
-                Warning::Case(CaseWarning::Throttled { .. } | CaseWarning::Hot { .. })
-                    | Warning::Case(CaseWarning::StillHot { .. })
+                Warning::Case(
+                    CaseWarning::Throttled { .. }
+                        | CaseWarning::Hot { .. }
+                        | CaseWarning::StillHot { .. }
+                )
             )
         }),
     },

@@ -82,12 +82,12 @@ fn heat_and_slower_clocks_are_named() {
     assert!(warned(&row, "reached 80 C"), "{row:?}");
     // The throttling was seen in one window and had ended afterwards.
     let row = row_of(&|samples| samples[3].climate.throttle_bits = Some(0x4_0001));
-    assert_eq!(row.throttled.to_string(), "under-voltage+throttled");
+    assert_eq!(row.throttled, "under-voltage+throttled");
     assert!(warned(&row, "under-voltage"), "{row:?}");
     let row = row_of(&|samples| samples[3].climate.cooling = Some(true));
-    assert_eq!(row.throttled.to_string(), "cooled by its clock");
+    assert_eq!(row.throttled, "cooled by its clock");
     let row = row_of(&|samples| samples[3].climate.under_voltage = Some(true));
-    assert_eq!(row.throttled.to_string(), "under-voltage");
+    assert_eq!(row.throttled, "under-voltage");
     // The firmware was not queried, so its throttling is unknown.
     let row = row_of(&|samples| {
         for sample in samples {
