@@ -92,10 +92,10 @@ fn answer(rows: &[Row]) -> Option<Answer> {
 
 /// Returns the error of a command whose cargo feature is not in this build.
 #[cfg(not(all(feature = "manual", feature = "report")))]
-pub fn not_built(command: &'static str, value: &str, feature: &str) -> UsageError {
+pub fn not_built(command: &'static str, value: &str, feature: &str) -> crate::error::UsageError {
     let fix = "use one that was built with it";
     let problem = format!("this udpbench was built without the feature {feature}; {fix}");
-    UsageError::flag(command, value, problem)
+    crate::error::UsageError::flag(command, value, problem)
 }
 
 /// Installs the handlers of Ctrl-C and other termination signals, and returns the flag that they set. Call it before

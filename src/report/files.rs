@@ -5,7 +5,7 @@ use std::path::Path;
 use maud::{Markup, html};
 
 use super::number::grouped;
-use crate::results::export::circumstances;
+use crate::results::export::markdown::circumstances;
 use crate::results::files::Results;
 use crate::results::log::Run;
 use crate::term::shell;

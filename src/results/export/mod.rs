@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::csv::Notation;
-pub(crate) use self::markdown::{circumstances, once_each};
+pub(crate) use self::markdown::once_each;
 use self::selection::Selection;
 use crate::error::UsageError;
 use crate::results::row::Row;
