@@ -51,9 +51,7 @@ pub use self::listen::{ListenArgs, ListenShape};
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;
 pub use self::remote::RemoteArgs;
-pub use self::results::{
-    AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, ShapeArgs, SummarizeArgs,
-};
+pub use self::results::{AskedArgs, CompareArgs, RankArgs, ReportArgs, ShapeArgs, SummarizeArgs};
 pub use self::resume::ResumeArgs;
 pub use self::run::{
     LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, PlanCommand, RunArgs,

@@ -4,15 +4,14 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::slice;
 
-use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::name::Name;
 use super::number::within;
 use crate::error::UsageError;
 use crate::experiment::suite;
+use crate::results::export::Format;
 use crate::results::export::selection::ColumnSet;
-use crate::results::export::{Format, decimal_comma_in};
 use crate::results::files::log_of;
 use crate::term::escape;
 use crate::verdict::judge::{self, Question, Threshold};
@@ -28,7 +27,7 @@ pub struct SummarizeArgs {
     ///
     /// For CI: bencher, github-action-benchmark, lava
     #[arg(long, value_name = "FORMAT")]
-    pub format: Option<Shape>,
+    pub format: Option<Format>,
     /// CSV with semicolons and decimal commas
     ///
     /// For spreadsheets that write 1,5 for 1.5
@@ -45,38 +44,6 @@ pub struct SummarizeArgs {
     pub output: PathBuf,
 }
 
-/// Form of the results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
-    /// The table that a run prints.
-    #[default]
-    Table,
-    /// A format of row files.
-    File(Format),
-}
-
-impl ValueEnum for Shape {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self::Table,
-            Self::File(Format::Csv),
-            Self::File(Format::Json),
-            Self::File(Format::Jsonl),
-            Self::File(Format::Markdown),
-            Self::File(Format::Bencher),
-            Self::File(Format::GithubActionBenchmark),
-            Self::File(Format::Lava),
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            Self::Table => Some(PossibleValue::new("table").help("For people, on a terminal")),
-            Self::File(format) => format.to_possible_value(),
-        }
-    }
-}
-
 /// Form of answers on standard output.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct ShapeArgs {
@@ -91,7 +58,7 @@ pub struct ShapeArgs {
         hide_possible_values = true,
         default_value_t
     )]
-    format: Shape,
+    format: Format,
     /// With --format csv: semicolons and decimal commas
     ///
     /// For spreadsheets that write 1,5 for 1.5
@@ -104,12 +71,8 @@ impl ShapeArgs {
     ///
     /// # Errors
     /// Fails for decimal commas in another format than CSV.
-    pub fn shape(self) -> Result<Shape, UsageError> {
-        match (self.format, self.decimal_comma) {
-            (shape, false) => Ok(shape),
-            (Shape::Table, true) => Err(decimal_comma_in("table")),
-            (Shape::File(format), true) => format.with_decimal_comma().map(Shape::File),
-        }
+    pub fn shape(self) -> Result<Format, UsageError> {
+        self.format.with_decimal_comma_if(self.decimal_comma)
     }
 }
 

@@ -325,12 +325,11 @@ impl OutputArgs {
     /// # Errors
     /// Fails as [`Format::choose`] does, or for decimal commas in another format than CSV.
     pub fn format_of(&self, results: &Path) -> Result<Format, UsageError> {
-        let format = Format::choose(self.format, results)?;
-        if self.decimal_comma {
-            format.with_decimal_comma()
-        } else {
-            Ok(format)
+        if self.format == Some(Format::Table) {
+            let fix = "a run prints it anyway: leave --format out";
+            return Err(UsageError::flag("--format", "table", fix));
         }
+        Format::choose(self.format, results)?.with_decimal_comma_if(self.decimal_comma)
     }
 }
 

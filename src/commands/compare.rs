@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::session::Outcome;
-use super::{open, show_answers, width};
+use super::{show_answers, width};
 use crate::cli::CompareArgs;
 use crate::error::UsageError;
 use crate::results::baselines;
@@ -26,7 +26,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let sides = args.sides()?;
     let [before, after] = sides;
     let opened = |paths: &[PathBuf]| -> Result<Vec<Results>, UsageError> {
-        paths.iter().map(|path| open(path)).collect()
+        paths.iter().map(|path| Results::open(path)).collect()
     };
     let (before, after) = (opened(before)?, opened(after)?);
     let comparison = compare([&before, &after], args.asked.question());

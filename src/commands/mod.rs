@@ -34,7 +34,6 @@ pub mod wire;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::ops::RangeInclusive;
-use std::path::Path;
 use std::process::ExitCode;
 
 use anstream::AutoStream;
@@ -43,11 +42,10 @@ use console::Term;
 use serde_json::Value;
 
 use self::session::{Outcome, interrupted};
+use crate::cli::as_typed;
 use crate::cli::peer::Words;
-use crate::cli::{Shape, as_typed};
-use crate::error::UsageError;
 use crate::results::export::table::WIDTH;
-use crate::results::export::{Conclusion, Grading, to_stdout, written_to_stdout};
+use crate::results::export::{Conclusion, Format, Grading, to_stdout, written_to_stdout};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -56,13 +54,6 @@ use crate::term::fold;
 use crate::text::duration::about;
 use crate::verdict::quality::Quality;
 use crate::verdict::rank::{Answer, By};
-
-/// Opens results for display, with control characters escaped: see [`Row::escaped_for_terminal`].
-fn open(path: &Path) -> Result<Results, UsageError> {
-    let mut results = Results::open(path)?;
-    results.rows = results.rows.iter().map(Row::escaped_for_terminal).collect();
-    Ok(results)
-}
 
 /// Returns which engine to use, and how good the run is.
 fn conclude(rows: &[Row]) -> Conclusion {
@@ -101,10 +92,10 @@ fn answer(rows: &[Row]) -> Option<Answer> {
 
 /// Returns the error of a command whose cargo feature is not in this build.
 #[cfg(not(all(feature = "manual", feature = "report")))]
-pub fn not_built(command: &'static str, value: &str, feature: &str) -> UsageError {
+pub fn not_built(command: &'static str, value: &str, feature: &str) -> crate::error::UsageError {
     let fix = "use one that was built with it";
     let problem = format!("this udpbench was built without the feature {feature}; {fix}");
-    UsageError::flag(command, value, problem)
+    crate::error::UsageError::flag(command, value, problem)
 }
 
 /// Installs the handlers of Ctrl-C and other termination signals, and returns the flag that they set. Call it before
@@ -212,19 +203,19 @@ fn show_in_colours(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes answers to standard output: the text that `draw` returns, or `rows` in the format of `shape`.
+/// Writes answers to standard output: the text that `draw` returns, or `rows` in another format.
 ///
 /// # Errors
 /// Fails if standard output cannot be written.
 fn show_answers(
-    shape: Shape,
+    format: Format,
     conclusion: &Conclusion,
     draw: impl FnOnce() -> String,
     rows: impl FnOnce() -> Vec<Value>,
 ) -> anyhow::Result<()> {
-    match shape {
-        Shape::Table => show_in_colours(&draw()),
-        Shape::File(format) => to_stdout(&format.encode_answers(conclusion, rows, draw)?),
+    match format {
+        Format::Table => show_in_colours(&draw()),
+        format => to_stdout(&format.encode_answers(conclusion, rows, draw)?),
     }
 }
 

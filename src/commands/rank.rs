@@ -13,7 +13,7 @@ use crate::verdict::rank::{self, BoardRanking};
 /// # Errors
 /// Fails if a file cannot be read, if no row can be ranked, or if standard output cannot be written.
 pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
-    let files = args.files.iter().map(|path| super::open(path));
+    let files = args.files.iter().map(|path| Results::open(path));
     let results = files.collect::<Result<Vec<Results>, UsageError>>()?;
     let ranking = rank::rank(&results);
     if ranking.iter().all(|board| board.groups.is_empty()) {

@@ -38,13 +38,13 @@ mod writing {
     use anyhow::Context;
 
     use crate::cli::ReportArgs;
-    use crate::commands::{open, say};
+    use crate::commands::say;
     use crate::error::UsageError;
     use crate::experiment::register::ExperimentResults;
     use crate::experiment::suite;
     use crate::report;
     use crate::results::export::{is_stdout, to_stdout};
-    use crate::results::files::log_of;
+    use crate::results::files::{Results, log_of};
 
     pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         let is_stdout = is_stdout(&args.output);
@@ -55,7 +55,7 @@ mod writing {
         for file in &args.files {
             match ExperimentResults::open("FILE", &log_of(file)?)? {
                 Some(log) => logs.push(log),
-                None => files.push(open(file)?),
+                None => files.push(Results::open(file)?),
             }
         }
         let suite = args.suite.as_ref();

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use super::remote_host::RemoteHost;
 use super::session::Outcome;
-use super::{about, default_name, find, measuring, open, run, say, show, start_time, width};
+use super::{about, default_name, find, measuring, run, say, show, start_time, width};
 use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
@@ -18,6 +18,7 @@ use crate::error::UsageError;
 use crate::experiment::find::Record;
 use crate::experiment::suite::{self, Suite, Sweep, Swept, beside, draw};
 use crate::results::export::is_stdout;
+use crate::results::files::Results;
 use crate::results::row::Row;
 use crate::sys::interrupt::Interrupt;
 use crate::term::shell;
@@ -165,7 +166,7 @@ fn conclude(
 ) -> anyhow::Result<()> {
     let rows: Vec<Vec<Row>> = files
         .iter()
-        .map(|file| Ok(open(file)?.rows))
+        .map(|file| Ok(Results::open(file)?.rows))
         .collect::<anyhow::Result<_>>()?;
     if cfg!(feature = "report") {
         let page = ReportArgs {

@@ -1,17 +1,13 @@
 //! `udpbench summarize`: writes the results of raw samples or rows again, in another format or with other columns.
 
-use std::path::Path;
 use std::process::ExitCode;
 
+use crate::cli::SummarizeArgs;
 use crate::cli::peer::Words;
-use crate::cli::{Shape, SummarizeArgs};
-use crate::error::UsageError;
 use crate::experiment::register::ExperimentResults;
 use crate::results::export::output_file::OutputFile;
 use crate::results::export::selection::{ColumnSet, Selection};
-use crate::results::export::{
-    Format, contradiction, decimal_comma_in, is_stdout, table, to_stdout,
-};
+use crate::results::export::{Format, is_stdout, table, to_stdout};
 use crate::results::files::{Results, log_of};
 use crate::results::row::Row;
 use crate::term::fold;
@@ -26,32 +22,28 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     if args.warnings {
         return warnings(args);
     }
-    let shape = choose(args)?;
+    let format = Format::choose(args.format, &args.output)?;
+    let format = format.with_decimal_comma_if(args.decimal_comma)?;
     if let Some(found) = ExperimentResults::open("FILE", &log_of(&args.file)?)? {
-        let shape = if is_summary(args, &found) {
-            Shape::Table
+        let format = if is_summary(args, &found) {
+            Format::Table
         } else {
-            shape
+            format
         };
-        let bytes = match shape {
-            Shape::Table => found.table(super::width()).into_bytes(),
-            Shape::File(format) => {
-                let text = || found.table(super::width());
-                format.encode_answers(&found.conclusion(), || found.rows(), text)?
-            }
-        };
-        return put(args, shape, &bytes);
+        let text = || found.table(super::width());
+        let bytes = format.encode_answers(&found.conclusion(), || found.rows(), text)?;
+        return put(args, format, &bytes);
     }
     let Results { rows, columns, .. } = Results::open(&args.file)?;
     let columns = match args.columns {
         Some(ColumnSet::All) => Selection::all(),
         Some(ColumnSet::Short) | None => columns,
     };
-    let bytes = match shape {
-        Shape::Table => draw(&rows).into_bytes(),
-        Shape::File(format) => format.encode(&rows, &columns, super::conclude)?,
+    let bytes = match format {
+        Format::Table => draw(&rows).into_bytes(),
+        format => format.encode(&rows, &columns, super::conclude)?,
     };
-    put(args, shape, &bytes)
+    put(args, format, &bytes)
 }
 
 /// Returns whether the text for people is shown unless another format was asked for: it has more than the rows.
@@ -70,59 +62,31 @@ fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         Some(found) => found.table(super::width()),
         None => table::warnings(&Results::open(&args.file)?.rows, super::width()),
     };
-    put(args, Shape::Table, text.as_bytes())
+    put(args, Format::Table, text.as_bytes())
 }
 
 /// Draws the table and the answer as the run did with `--explain`.
 fn draw(rows: &[Row]) -> String {
-    let rows: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
     let (width, room) = (super::width(), super::width().into());
-    let answer = super::answer_of(&rows, &Words::default());
+    let answer = super::answer_of(rows, &Words::default());
     let answer = answer.map_or_else(String::new, |answer| answer.draw(room));
-    let quality = fold::text(&format!("quality  {}\n", Quality::of(&rows)), room);
-    let legend = table::explained(&rows, width);
-    format!("{}{legend}\n{answer}{quality}", table::draw(&rows, width))
+    let quality = fold::text(&format!("quality  {}\n", Quality::of(rows)), room);
+    let legend = table::explained(rows, width);
+    format!("{}{legend}\n{answer}{quality}", table::draw(rows, width))
 }
 
-fn put(args: &SummarizeArgs, shape: Shape, bytes: &[u8]) -> anyhow::Result<ExitCode> {
-    if is_stdout(&args.output) {
-        match shape {
-            Shape::Table => super::show_in_colours(&String::from_utf8_lossy(bytes))?,
-            Shape::File(_) => to_stdout(bytes)?,
+fn put(args: &SummarizeArgs, format: Format, bytes: &[u8]) -> anyhow::Result<ExitCode> {
+    if !is_stdout(&args.output) {
+        let mut file = OutputFile::create("--output", &args.output)?;
+        if let Err(error) = file.replace(bytes) {
+            // The output is still empty. The results are safe in the input file.
+            file.remove();
+            return Err(error);
         }
+    } else if format == Format::Table {
+        super::show_in_colours(&String::from_utf8_lossy(bytes))?;
     } else {
-        write(&args.output, bytes)?;
+        to_stdout(bytes)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn choose(args: &SummarizeArgs) -> Result<Shape, UsageError> {
-    let asked = match args.format {
-        Some(Shape::Table) => {
-            return match Format::of_name(&args.output)? {
-                Some(_) => Err(contradiction("table", &args.output)),
-                None if args.decimal_comma => Err(decimal_comma_in("table")),
-                None => Ok(Shape::Table),
-            };
-        }
-        Some(Shape::File(format)) => Some(format),
-        None => None,
-    };
-    let format = Format::choose(asked, &args.output)?;
-    let format = if args.decimal_comma {
-        format.with_decimal_comma()?
-    } else {
-        format
-    };
-    Ok(Shape::File(format))
-}
-
-fn write(output: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut file = OutputFile::create("--output", output)?;
-    let written = file.replace(bytes);
-    if written.is_err() {
-        // The output is still empty. The results are safe in the input file.
-        file.remove();
-    }
-    written
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use maud::{Markup, html};
 
 use super::tables::table;
-use crate::results::export::circumstances::circumstances;
+use crate::results::export::markdown::circumstances;
 use crate::results::files::Results;
 use crate::results::log::Run;
 use crate::results::row::{Machine, Network, Row};
@@ -106,7 +106,7 @@ pub(super) fn name(file: &Results, files: &[Results]) -> String {
 pub(super) fn about(file: &Results, files: &[Results]) -> Markup {
     let cases = counted(file.rows.len(), "case");
     html! {
-        p { (name(file, files)) ": " (cases) ". " (begun(&file.run, &circumstances(&file.rows, true))) }
+        p { (name(file, files)) ": " (cases) ". " (begun(&file.run, &circumstances(&file.rows))) }
         (command(&file.run))
     }
 }

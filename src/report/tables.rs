@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use crate::experiment::suite::{self, Suite, Swept, beside, sources};
 use crate::results::files::Results;
 use crate::results::row::Status;
+use crate::term::escape;
 use crate::term::table::{Columns, Table};
 
 /// Cases named for a reason, at most. The rows have all.
@@ -49,7 +50,10 @@ pub(super) fn table(caption: &str, table: &Table) -> Markup {
 pub(super) fn reasons(file: &Results) -> Option<Markup> {
     let mut reasons: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for row in file.rows.iter().filter(|row| row.status != Status::Ok) {
-        let key = (row.status.to_string(), row.reason.line());
+        let key = (
+            row.status.to_string(),
+            escape::line(&row.reason.to_string()).into_owned(),
+        );
         reasons.entry(key).or_default().push(row.case.key());
     }
     let columns = Columns::<((String, String), Vec<String>)>::default()
@@ -67,7 +71,9 @@ pub(super) fn reasons(file: &Results) -> Option<Markup> {
 pub(super) fn warnings(file: &Results) -> Option<Markup> {
     let mut warnings: BTreeMap<String, usize> = BTreeMap::new();
     for warning in file.rows.iter().flat_map(|row| &row.warnings) {
-        *warnings.entry(warning.line()).or_default() += 1;
+        *warnings
+            .entry(escape::line(&warning.to_string()).into_owned())
+            .or_default() += 1;
     }
     let mut warnings: Vec<(String, usize)> = warnings.into_iter().collect();
     warnings.sort_by_key(|(_, cases)| Reverse(*cases));

@@ -1,18 +1,18 @@
-//! Results of a sweep, computed from its log. Rows in other files are only written: named one of them, or a folder, the
-//! log beside it is read.
+//! Results of a sweep, computed from its log. Rows in other files are only written: named one of them, the log
+//! beside it is read. The earlier runs of a case are in the logs of the same folder.
 
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::data::Case;
 use crate::error::UsageError;
-use crate::host::facts::Host;
 use crate::results::export::Format;
 use crate::results::export::selection::{ColumnSet, Selection};
-use crate::results::log::{Log, Run};
+use crate::results::log::{EarlierRuns, Log, Run};
 use crate::results::replay::Replay;
-use crate::results::row::{Row, Status};
-use crate::term::escape;
-use crate::term::shell;
+use crate::results::row::{Environment, Row, RowInput, Status};
+use crate::term::{escape, shell};
 
 /// Results of a sweep.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +25,6 @@ pub struct Results {
     pub rows: Vec<Row>,
     /// Start, command and version of the run.
     pub run: Run,
-    /// The machine.
-    pub host: Host,
     /// Columns of a short CSV.
     pub columns: Selection,
 }
@@ -67,30 +65,18 @@ impl Results {
             rows,
             run: log.header.run,
             columns: Selection::of_plan(ColumnSet::Short, &log.header.plan, &log.header.schedule),
-            host: log.header.environment.host,
         })
     }
 }
 
-/// Returns the log that a name stands for: itself, the one beside a file of rows, or the only one in a folder.
+/// Returns the log that a name stands for: itself, or the one beside a file of rows.
 ///
 /// # Errors
-/// Fails if there is none, or if a folder has several.
+/// Fails if there is none, or for a folder.
 pub fn log_of(path: &Path) -> Result<PathBuf, UsageError> {
     let refused = |problem: &str| UsageError::file(&escape::name(path), 0, problem);
     if path.is_dir() {
-        let mut logs = logs_in(path);
-        return match logs.len() {
-            0 => Err(refused("a folder without a log (.jsonl): name a log")),
-            1 => Ok(logs.remove(0)),
-            _ => {
-                let names = logs.iter().map(|log| shell::path(log));
-                let names = names.collect::<Vec<_>>().join(" ");
-                Err(refused(&format!(
-                    "a folder with several logs: name one or more of {names}"
-                )))
-            }
-        };
+        return Err(refused("a folder: name one or more logs (.jsonl) in it"));
     }
     if !path.is_file() || !matches!(Format::of_name(path), Ok(Some(_))) {
         return Ok(path.to_owned());
@@ -106,7 +92,7 @@ pub fn log_of(path: &Path) -> Result<PathBuf, UsageError> {
 }
 
 /// Returns the logs in a folder, by name.
-pub(super) fn logs_in(folder: &Path) -> Vec<PathBuf> {
+fn logs_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     let is_log = |path: &PathBuf| {
@@ -118,56 +104,81 @@ pub(super) fn logs_in(folder: &Path) -> Vec<PathBuf> {
     logs
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Largest number of files that are read: the last ones by name, since default names begin with the time.
+const MOST_FILES: usize = 20;
+/// Smallest number of runs that say by how much the next one may differ: of two, it would be by anything.
+const FEWEST: usize = 4;
+/// Size of the largest file that is read. A default run writes a tenth of it; larger ones would delay the start.
+const MOST_BYTES: u64 = 4 << 20;
 
-    /// Returns the log that `asked` stands for in a directory with these files, or the error without the directory's
-    /// name.
-    fn found(files: &[&str], asked: &str) -> Result<String, String> {
-        let place = tempfile::tempdir().expect("a directory");
-        fs::create_dir(place.path().join("folder")).expect("created");
-        for name in files {
-            fs::write(place.path().join(name), "").expect("written");
-        }
-        let without = |text: String| text.replace(&format!("{}/", place.path().display()), "");
-        match log_of(&place.path().join(asked)) {
-            Ok(log) => Ok(without(log.display().to_string())),
-            Err(error) => Err(without(error.to_string())),
-        }
-    }
-
-    #[test]
-    fn rows_stand_for_the_log_beside_them() {
-        let plain = ["a.csv", "a.json", "a.md", "a.jsonl", "b.csv"];
-        for rows in ["a.csv", "a.json", "a.md", "a.jsonl"] {
-            assert_eq!(found(&plain, rows), Ok("a.jsonl".to_owned()), "{rows}");
-        }
-        let compressed = ["a.csv", "a.jsonl.gz"];
-        assert_eq!(found(&compressed, "a.csv"), Ok("a.jsonl.gz".to_owned()));
-        let missing = "b.csv: rows are only written, and their log is not beside them: name b.jsonl, wherever it is";
-        assert_eq!(found(&plain, "b.csv"), Err(missing.to_owned()));
-    }
-
-    #[test]
-    fn other_names_are_names_of_logs() {
-        for name in ["a.jsonl", "a.jsonl.gz", "a", "a.jsonl.saved"] {
-            assert_eq!(found(&[name], name), Ok(name.to_owned()));
-        }
-        // Reading it says why it cannot be read.
-        assert_eq!(found(&[], "absent.csv"), Ok("absent.csv".to_owned()));
-        assert_eq!(log_of(Path::new("/dev/stdin")), Ok("/dev/stdin".into()));
-    }
-
-    #[test]
-    fn a_folder_stands_for_its_only_log() {
-        let one = ["folder/a.csv", "folder/a.jsonl"];
-        assert_eq!(found(&one, "folder"), Ok("folder/a.jsonl".to_owned()));
-        let none = "folder: a folder without a log (.jsonl): name a log".to_owned();
-        assert_eq!(found(&["folder/a.csv"], "folder"), Err(none));
-        let several = found(&["folder/b.jsonl.gz", "folder/a.jsonl"], "folder");
-        let names =
-            "a folder with several logs: name one or more of folder/a.jsonl folder/b.jsonl.gz";
-        assert_eq!(several, Err(format!("folder: {names}")));
-    }
+/// Finds the earlier runs of these cases in the logs of a folder. Cases at given rates have none: the rate is no
+/// result. Files that cannot be read, those of interrupted runs, and cases from whose threads other programs took the
+/// CPUs are skipped.
+pub fn earlier_runs<'a>(
+    folder: &Path,
+    cases: impl Iterator<Item = &'a Case>,
+    environment: &Environment,
+) -> Vec<EarlierRuns> {
+    let newest = newest(folder);
+    among(
+        newest.iter().filter_map(|path| rows(path)),
+        cases,
+        environment,
+    )
 }
+
+fn among<'a>(
+    runs: impl Iterator<Item = Vec<Row>>,
+    cases: impl Iterator<Item = &'a Case>,
+    environment: &Environment,
+) -> Vec<EarlierRuns> {
+    let is_complete = |rows: &Vec<Row>| rows.iter().all(|row| row.status != Status::Interrupted);
+    let cases: Vec<&Case> = cases.filter(|case| case.rate.is_none()).collect();
+    let Some(first) = cases.first() else {
+        return Vec::new();
+    };
+    let machine = Row::new(&RowInput::skipped(first, String::new()), environment).machine_id;
+    let mut rates: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    // A run may be in several files.
+    let mut known = HashSet::new();
+    for row in runs.filter(is_complete).flatten() {
+        let counts = row.status == Status::Ok
+            && !row.lost_cpu_time()
+            && row.machine_id == machine
+            && known.insert((row.case.key(), row.started_at, row.seed));
+        let is_positive = |pps: &f64| pps.is_finite() && *pps > 0.0;
+        if let Some(pps) = row.received_pps.filter(|pps| counts && is_positive(pps)) {
+            rates.entry(row.case.key()).or_default().push(pps);
+        }
+    }
+    let runs = cases.into_iter().filter_map(|case| {
+        let case = case.key();
+        let received_pps = rates.remove(&case).filter(|rates| rates.len() >= FEWEST)?;
+        Some(EarlierRuns { case, received_pps })
+    });
+    runs.collect()
+}
+
+/// Returns the last logs of a folder by name.
+fn newest(folder: &Path) -> Vec<PathBuf> {
+    // A file name alone has the empty folder.
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let mut paths = logs_in(folder);
+    paths.split_off(paths.len().saturating_sub(MOST_FILES))
+}
+
+/// Reads the rows of a run. `None`: the file is too large, or no log of a sweep.
+fn rows(path: &Path) -> Option<Vec<Row>> {
+    let file = fs::metadata(path).ok()?;
+    if !file.is_file() || file.len() > MOST_BYTES {
+        return None;
+    }
+    Some(Results::from_log(Log::open("FILE", path).ok()?).ok()?.rows)
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,6 @@
 
 pub mod baselines;
 pub mod command_line;
-pub mod earlier_logs;
-pub mod earlier_runs;
 pub mod export;
 pub mod files;
 pub mod log;

@@ -7,7 +7,7 @@ use super::run::Session;
 use crate::host::board::Cooldown;
 use crate::plan::REST_SHARE;
 use crate::results::log::Event;
-use crate::results::row::BlockWarning;
+use crate::results::row::CaseWarning;
 use crate::sys::interrupt::Interrupted;
 use crate::trial::agents::End;
 use crate::trial::power_command::PowerCommand;
@@ -55,9 +55,9 @@ impl Session<'_, '_> {
             None => None,
         };
         let why = self.resources.agents[0].refusal();
-        let in_process = why.map(|why| BlockWarning::InOneProcess { why });
+        let in_process = why.map(|why| CaseWarning::InOneProcess { why });
         let warnings = [hot, in_process].into_iter().flatten().map(Some);
-        let mut warnings: Vec<Option<BlockWarning>> = warnings.collect();
+        let mut warnings: Vec<Option<CaseWarning>> = warnings.collect();
         if warnings.is_empty() && !begin.has_begun {
             warnings.push(None);
         }
@@ -73,7 +73,7 @@ impl Session<'_, '_> {
         &mut self,
         cooldown: Cooldown,
         has_begun: bool,
-    ) -> Result<Option<BlockWarning>, End> {
+    ) -> Result<Option<CaseWarning>, End> {
         const LOOK: Duration = Duration::from_secs(1);
         let since = Instant::now();
         loop {
@@ -86,7 +86,7 @@ impl Session<'_, '_> {
                 return Ok(None);
             }
             if left.is_zero() {
-                return Ok(Some(BlockWarning::StillHot { below_c: wanted }));
+                return Ok(Some(CaseWarning::StillHot { below_c: wanted }));
             }
             let seconds = left.as_secs();
             if since.elapsed() < LOOK && !has_begun {

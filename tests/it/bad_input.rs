@@ -95,7 +95,7 @@ fn what_is_no_file_is_refused_and_not_waited_for() {
         ("resume fifo.toml", "it is a pipe"),
         ("resume folder", "it is a directory"),
         ("resume sparse", "more than 1073741824 B"),
-        ("rank folder", "a folder without a log (.jsonl)"),
+        ("rank folder", "a folder: name one or more logs"),
         ("rank zero", "it is a device"),
         ("compare zero folder", "it is a device"),
         ("summarize sparse", "more than 1073741824 B"),

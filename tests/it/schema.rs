@@ -12,8 +12,10 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use udpbench::engines;
+use udpbench::host::check::Unfit;
+use udpbench::plan::PlanWarning;
 use udpbench::results::log::Event;
-use udpbench::results::row::{Column, Holds, Reason, Warning};
+use udpbench::results::row::{CaseWarning, Column, Failure, Interruption, Reason};
 
 const SCHEMA: &str = include_str!("../../docs/raw.schema.json");
 const TINY: &str = "--ip v4 --payload 100 --heat 0s --warmup 0s --rounds 5 --duration 10ms -q";
@@ -152,28 +154,52 @@ fn sentence(codes: &[&str]) -> Value {
     })
 }
 
+/// The types of columns that are whole numbers.
+const WHOLE_NUMBERS: [&str; 15] = [
+    "u64",
+    "i64",
+    "u32",
+    "usize",
+    "Batch",
+    "Buffer",
+    "Flows",
+    "Outstanding",
+    "Payload",
+    "Priority",
+    "Rate",
+    "Threads",
+    "Tos",
+    "Train",
+    "Workers",
+];
+
 /// `INSTA_UPDATE=always` writes it anew.
 #[test]
 fn the_schema_of_rows_is_made_from_the_table_of_their_columns() {
     let property = |column: &Column| {
-        let kind = match column.holds {
-            Holds::Text => "string",
-            Holds::Sentence => "object",
-            Holds::Sentences => "array",
-            Holds::WholeNumbers => "integer",
-            Holds::Decimals => "number",
+        let option = column.type_name.strip_prefix("Option<");
+        let type_name = option.map_or(column.type_name, |it| it.trim_end_matches('>'));
+        let kind = match type_name {
+            "Vec<Warning>" => "array",
+            "f64" => "number",
+            _ if WHOLE_NUMBERS.contains(&type_name) => "integer",
+            _ => "string",
         };
-        let kinds = if column.may_be_null {
+        let kinds = if option.is_some() && type_name != "Placement" {
             json!([kind, "null"])
         } else {
             json!(kind)
         };
         let description = column.doc.trim();
         let mut property = json!({"description": description, "type": kinds});
-        match column.holds {
-            Holds::Sentences => property["items"] = sentence(&Warning::codes()),
-            Holds::Sentence => {
-                let own = sentence(&Reason::codes());
+        match type_name {
+            "Vec<Warning>" => {
+                let codes = [PlanWarning::CODES, CaseWarning::CODES, Unfit::CODES];
+                property["items"] = sentence(&codes.concat());
+            }
+            "Reason" => {
+                let codes = [&[Reason::SKIPPED], Failure::CODES, Interruption::CODES];
+                let own = sentence(&codes.concat());
                 property = json!({"description": description, "anyOf": [own, {"type": "null"}]});
             }
             _ => {}

@@ -13,7 +13,7 @@ use udpbench::data::Case;
 use udpbench::experiment::sweep::Sweep;
 use udpbench::plan::Settings;
 use udpbench::results::log::Event;
-use udpbench::results::row::{BlockWarning, Environment, Row, Status, Warning};
+use udpbench::results::row::{CaseWarning, Environment, Row, Status, Warning};
 use udpbench::session::{self, Ending, Journal, Logged, Resources, Work};
 use udpbench::sys::interrupt::Interrupt;
 use udpbench::trial::agents::Agents;
@@ -109,7 +109,7 @@ fn a_hot_board_is_given_time_to_cool_down_before_each_round_of_a_block_but_not_f
         let warned = row
             .warnings
             .iter()
-            .any(|it| *it == BlockWarning::StillHot { below_c: 1 }.into());
+            .any(|it| *it == CaseWarning::StillHot { below_c: 1 }.into());
         assert!(warned, "{row:?}");
     }
     let cooling = told.iter().filter(|told| told.contains("C, want 1"));
@@ -195,7 +195,7 @@ fn where_no_process_can_be_started_the_program_measures_by_itself_and_says_so() 
     for row in recorder.rows {
         let warned = row.warnings.iter().filter(|warning| {
             // Below qemu-user, that a program is not there shows only by its silence.
-            matches!(warning, Warning::Block(BlockWarning::InOneProcess { .. }))
+            matches!(warning, Warning::Case(CaseWarning::InOneProcess { .. }))
         });
         assert_eq!(warned.count(), 1, "{row:?}");
     }

@@ -8,13 +8,13 @@ use super::closing_lines::Purpose;
 use crate::commands::compare::{outcome, refuse_nothing};
 use crate::commands::session::Outcome;
 use crate::commands::session::progress::Progress;
-use crate::commands::{open, say, show_in_colours, width};
+use crate::commands::{say, show_in_colours, width};
 use crate::data::Case;
 use crate::error::UsageError;
 use crate::plan::Plan;
 use crate::results::baselines;
 use crate::results::files::Results;
-use crate::results::row::{Row, Status};
+use crate::results::row::Status;
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge::Question;
@@ -38,7 +38,7 @@ impl Base {
     /// Fails if there is none or it cannot be read.
     pub(super) fn open(name: &str, question: Question) -> Result<Self, UsageError> {
         let runs = baselines::find(name)?;
-        let runs = runs.iter().map(|path| open(path));
+        let runs = runs.iter().map(|path| Results::open(path));
         Ok(Self {
             name: name.to_owned(),
             runs: runs.collect::<Result<_, _>>()?,
@@ -87,11 +87,7 @@ impl Base {
     pub(super) fn take(&mut self, progress: &Progress, can_go_on: bool) -> bool {
         self.passes.push(Results {
             name: progress.outputs.results.clone(),
-            rows: progress
-                .rows
-                .iter()
-                .map(Row::escaped_for_terminal)
-                .collect(),
+            rows: progress.rows.clone(),
             ..Results::default()
         });
         if !can_go_on {

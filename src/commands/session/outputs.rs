@@ -11,13 +11,12 @@ use crate::commands::start_time::clock_remark;
 use crate::commands::{conclude, say};
 use crate::error::UsageError;
 use crate::results::baselines;
-use crate::results::earlier_logs;
-use crate::results::earlier_runs::EarlierRuns;
 use crate::results::export::output_file::OutputFile;
 use crate::results::export::row_file::RowFile;
 use crate::results::export::selection::{ColumnSet, Selection};
 use crate::results::export::{Format, is_stdout};
-use crate::results::log::{End, Event, Header, Kind, LogWriter};
+use crate::results::files::earlier_runs;
+use crate::results::log::{EarlierRuns, End, Event, Header, Kind, LogWriter};
 use crate::results::row::Row;
 use crate::sys::files;
 use crate::term::shell;
@@ -203,7 +202,7 @@ impl Outputs {
         let folder = folder.filter(|_| !self.to_stdout);
         folder.map_or_else(Vec::new, |folder| {
             let cases = header.plan.runnable().map(|planned| &planned.case);
-            earlier_logs::find(folder, cases, &header.environment)
+            earlier_runs(folder, cases, &header.environment)
         })
     }
 
@@ -228,9 +227,9 @@ impl Outputs {
     pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
         let samples = self.samples.as_ref().and_then(LogWriter::rescue);
         if let Some(displaced) = &samples {
-            self.samples_path = displaced.is_now_at().map(Path::to_owned);
+            self.samples_path.clone_from(&displaced.is_now_at);
         }
-        let mut problems = Vec::from_iter(samples.map(|log| log.to_string()));
+        let mut problems = Vec::from_iter(samples.map(|log| log.said));
         // Rows that are still in memory are written whatever happened to the log.
         let kept = self
             .rows

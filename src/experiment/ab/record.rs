@@ -6,7 +6,7 @@ use super::header::Header;
 use super::pairs::pairs;
 use super::{Pair, Side};
 use crate::results::log::{Event, Of};
-use crate::results::row::{self, preempted};
+use crate::results::row;
 use crate::verdict::judge::By;
 
 /// Header and results so far of a comparison.
@@ -160,7 +160,7 @@ impl Record {
                 let figures = Figures {
                     received_pps: row::received_pps(sample),
                     cpu_ns_per_packet: row::cpu_ns_per_packet(sample),
-                    is_disturbed: preempted::disturbs(preempted::share_of_one(sample), sample),
+                    is_disturbed: row::disturbs(row::share_of_one(sample), sample),
                 };
                 self.put_outcome(side, pair, sample.round, Ok(figures))?;
             }

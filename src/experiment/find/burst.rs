@@ -12,7 +12,7 @@ use super::loads::Goal;
 use super::mlr::Found;
 use super::place::TrialOutcome;
 use crate::data::{Arrivals, Case, EngineProperties, Rate, Sample};
-use crate::results::row::pacing::{burst, by_chance};
+use crate::results::row::{burst, by_chance};
 use crate::text::duration::ns;
 
 /// Question of a search for trains.

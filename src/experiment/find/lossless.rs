@@ -10,7 +10,7 @@ use super::loads::Goal;
 use super::mlr::Found;
 use super::place::TrialOutcome;
 use crate::data::{Case, EngineProperties, Rate, Sample};
-use crate::results::row::pacing::by_chance;
+use crate::results::row::by_chance;
 use crate::text::duration::ns;
 
 /// Question of a search for rates.

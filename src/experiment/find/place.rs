@@ -1,7 +1,7 @@
 //! Evaluates a trial at a given rate: its loss, and the places that it was lost at.
 
 use crate::data::{Sample, Side, ThreadSample};
-use crate::results::row::preempted;
+use crate::results::row::share_of_one;
 use crate::stats::whole;
 
 /// Share of a window from which on a thread that ran or was runnable counts as busy. A busy thread could do no more.
@@ -89,7 +89,7 @@ impl TrialOutcome {
             loss,
             places,
             cpu_ns,
-            is_disturbed: preempted::share_of_one(sample).is_some_and(|share| share > DISTURBED),
+            is_disturbed: share_of_one(sample).is_some_and(|share| share > DISTURBED),
         }
     }
 

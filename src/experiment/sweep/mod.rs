@@ -285,7 +285,7 @@ impl Sweep {
 mod tests {
     use super::*;
     use crate::plan::Meter;
-    use crate::results::replay::tests::header;
+    use crate::results::replay::tests::{event, header};
     use crate::results::row::tests::{case, window};
 
     fn sweep(rounds: u32) -> Sweep {
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn a_round_is_asked_for_after_the_other_and_the_end_of_the_block_written_down() {
         let mut sweep = sweep(2);
-        let asked = course(&mut sweep, |trial| Event::window(window(trial.round)));
+        let asked = course(&mut sweep, |trial| event(window(trial.round)));
         let rounds = ["begin", "trial 1", "restart", "begin", "trial 2", "note"];
         assert_eq!(asked, rounds);
         assert!(sweep.is_complete());
@@ -337,7 +337,7 @@ mod tests {
         (header.schedule.rounds, header.schedule.verify) = (2, false);
         header.schedule.settings.meter = Some(Meter::Sensor("vin".to_owned()));
         let mut sweep = Sweep::begin(header).expect("a plan");
-        let asked = course(&mut sweep, |trial| Event::window(window(trial.round)));
+        let asked = course(&mut sweep, |trial| event(window(trial.round)));
         let rounds = [
             "idle", "begin", "trial 1", "restart", "begin", "trial 2", "idle", "note",
         ];

@@ -6,14 +6,6 @@ use serde_json::{Map, Value};
 
 use crate::term::escape;
 
-/// Encodes the header and the rows, with all their columns. Without rows there is no header either.
-///
-/// # Errors
-/// Fails if a value cannot be written as CSV.
-pub fn encode(rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
-    encode_in(Notation::Point, rows)
-}
-
 /// Separator of cells and decimal mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Notation {
@@ -23,20 +15,17 @@ pub(super) enum Notation {
     Comma,
 }
 
-/// Encodes the header and the rows as [`encode`] does, in this notation.
+/// Encodes the header and the rows, with all their columns.
 ///
 /// # Errors
-/// Fails as [`encode`] does.
-pub(super) fn encode_in(notation: Notation, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
-    let Some(first) = rows.first() else {
-        return Ok(Vec::new());
-    };
-    let first = fields(first)?;
+/// Fails if a value cannot be written as CSV.
+pub(super) fn encode(notation: Notation, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
+    let first = rows.first().map(fields).transpose()?.unwrap_or_default();
     let names: Vec<&str> = first.keys().map(String::as_str).collect();
     table(notation, &names, rows)
 }
 
-/// Encodes a header and one line per row, with these columns.
+/// Encodes a header and one line per row, with these columns. Without rows there is no header either.
 ///
 /// # Errors
 /// Fails as [`encode`] does.
@@ -45,26 +34,15 @@ pub(super) fn table(
     names: &[&str],
     rows: &[impl Serialize],
 ) -> anyhow::Result<Vec<u8>> {
-    let header = record(notation, names.iter().map(|name| (*name).into()))?;
-    Ok([header, lines(notation, names, rows)?].concat())
-}
-
-/// Encodes one line per row, with these columns.
-///
-/// # Errors
-/// Fails as [`encode`] does.
-pub(super) fn lines(
-    notation: Notation,
-    names: &[&str],
-    rows: &[impl Serialize],
-) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
+    if !rows.is_empty() {
+        let header = names.iter().map(|name| (*name).into());
+        text.extend(record(notation, header.collect())?);
+    }
     for row in rows {
         let row = fields(row)?;
-        text.extend(record(
-            notation,
-            names.iter().map(|name| safe(row.get(*name))),
-        )?);
+        let cells = names.iter().map(|name| safe(row.get(*name)));
+        text.extend(record(notation, cells.collect())?);
     }
     Ok(text)
 }
@@ -80,9 +58,8 @@ pub(crate) fn fields(row: &impl Serialize) -> anyhow::Result<Map<String, Value>>
     }
 }
 
-fn record(notation: Notation, cells: impl Iterator<Item = Value>) -> anyhow::Result<Vec<u8>> {
+fn record(notation: Notation, mut cells: Vec<Value>) -> anyhow::Result<Vec<u8>> {
     let mut form = csv::WriterBuilder::new();
-    let mut cells: Vec<Value> = cells.collect();
     if notation == Notation::Comma {
         form.delimiter(b';');
         for cell in cells.iter_mut().filter(|cell| cell.is_number()) {
@@ -101,21 +78,13 @@ fn record(notation: Notation, cells: impl Iterator<Item = Value>) -> anyhow::Res
 fn safe(value: Option<&Value>) -> Value {
     match value {
         Some(Value::String(text)) => {
-            let mark = if text.starts_with(needs_apostrophe) {
-                "'"
-            } else {
-                ""
-            };
+            // A text that begins with an apostrophe would lose it in a spreadsheet.
+            let is_special = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\'']);
+            let mark = if is_special { "'" } else { "" };
             format!("{mark}{}", escape::line(text)).into()
         }
         value => value.cloned().unwrap_or_default(),
     }
-}
-
-/// Returns whether a text with this first character needs an apostrophe. The apostrophe itself is included, because
-/// a text that begins with one would lose it in a spreadsheet.
-fn needs_apostrophe(first: char) -> bool {
-    matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\'')
 }
 
 #[cfg(test)]
@@ -134,7 +103,7 @@ mod tests {
                 temp_c_start: Some(-1.5),
                 ..ordinary_row()
             };
-            let bytes = encode(&[&row]).expect("it can be encoded");
+            let bytes = encode(Notation::Point, &[&row]).expect("it can be encoded");
             let mut reader = csv::Reader::from_reader(&bytes[..]);
             let cells = reader.records().flatten().next().expect("a row");
             for cell in &cells {
@@ -156,7 +125,8 @@ mod tests {
             warnings: vec![remark("\t=1")],
             ..ordinary_row()
         };
-        let text = String::from_utf8(encode(&[&row]).expect("it can be encoded")).expect("UTF-8");
+        let text = String::from_utf8(encode(Notation::Point, &[&row]).expect("it can be encoded"))
+            .expect("UTF-8");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2, "{text}");
         assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\t']), "{text}");

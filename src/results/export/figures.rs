@@ -6,42 +6,22 @@ use serde_json::{Error, Map, Value, json};
 
 use crate::results::row::{Interval, Row, Status};
 
-/// A figure of a row. All but the rate are better the smaller they are.
-struct Figure {
-    /// Name of the column, with hyphens.
-    name: &'static str,
-    /// Unit.
-    unit: &'static str,
-    /// Estimate.
-    value: f64,
-    /// Interval of the estimate, if it is known.
-    interval: Option<(f64, f64)>,
-}
+/// A figure of a row: the name of the column, with hyphens; its unit; and the estimate with its interval.
+type Figure = (&'static str, &'static str, Interval);
 
-/// Returns the figures of a row that was measured. Empty for other rows.
-fn figures(row: &Row) -> Vec<Figure> {
-    if row.status != Status::Ok {
-        return Vec::new();
-    }
-    let figure = |name, unit, [value, low, high]: Interval| {
-        Some(Figure {
-            name,
-            unit,
-            value: value?,
-            interval: low.zip(high),
-        })
-    };
+/// Returns the figures of a row that was measured. Empty for other rows. All but the first, the rate, are better the
+/// smaller they are.
+fn figures(row: &Row) -> impl Iterator<Item = Figure> {
     let all = [
-        figure(RATE, "1/s", row.pps()),
-        figure("cpu-ns-per-packet", "ns", row.cpu_ns()),
-        figure("rtt-p50-us", "us", row.p50_us()),
-        figure("loss-pct", "%", [row.loss_pct, None, None]),
+        ("received-pps", "1/s", row.pps()),
+        ("cpu-ns-per-packet", "ns", row.cpu_ns()),
+        ("rtt-p50-us", "us", row.p50_us()),
+        ("loss-pct", "%", [row.loss_pct, None, None]),
     ];
-    all.into_iter().flatten().collect()
+    let is_ok = row.status == Status::Ok;
+    all.into_iter()
+        .filter(move |(_, _, [value, ..])| is_ok && value.is_some())
 }
-
-/// Name of the figure that is better the larger it is.
-const RATE: &str = "received-pps";
 
 /// Returns the figures of all rows in the Bencher Metric Format
 /// (<https://bencher.dev/docs/reference/bencher-metric-format/>): an object of benchmarks, the cases by their keys, each
@@ -50,60 +30,50 @@ const RATE: &str = "received-pps";
 /// # Errors
 /// Fails if a figure cannot be written as JSON.
 pub(super) fn bencher(rows: &[Row]) -> Result<Vec<u8>, Error> {
-    let measure = |figure: Figure| {
-        let mut measure = json!({ "value": figure.value });
-        if let Some((low, high)) = figure.interval {
+    let measure = |(name, _, [value, low, high]): Figure| {
+        let mut measure = json!({ "value": value });
+        if let Some((low, high)) = low.zip(high) {
             measure["lower_value"] = low.into();
             measure["upper_value"] = high.into();
         }
-        (figure.name.to_owned(), measure)
+        (name.to_owned(), measure)
     };
-    let benchmark = |row: &Row| {
-        let measures: Map<String, Value> = figures(row).into_iter().map(measure).collect();
-        (!measures.is_empty()).then(|| (row.case.key(), Value::Object(measures)))
-    };
-    let benchmarks: Map<String, Value> = rows.iter().filter_map(benchmark).collect();
-    pretty(&Value::Object(benchmarks))
+    let mut benchmarks = Map::new();
+    for row in rows {
+        let measures: Map<String, Value> = figures(row).map(measure).collect();
+        if !measures.is_empty() {
+            benchmarks.insert(row.case.key(), measures.into());
+        }
+    }
+    pretty(&benchmarks.into())
 }
 
 /// Returns what github-action-benchmark reads as `customSmallerIsBetter`
 /// (<https://github.com/benchmark-action/github-action-benchmark>): a list of figures that are all better the smaller
-/// they are. A rate is written as the time per datagram.
+/// they are. A rate is written as the time from one datagram to the next.
 ///
 /// # Errors
 /// Fails if a figure cannot be written as JSON.
 pub(super) fn github_action_benchmark(rows: &[Row]) -> Result<Vec<u8>, Error> {
-    let entry = |case: &str, figure: Figure| -> Value {
-        let figure = smaller_is_better(figure);
-        let mut entry = json!({
-            "name": format!("{case} {}", figure.name), "unit": figure.unit, "value": figure.value,
-        });
-        if let Some((low, high)) = figure.interval {
-            entry["range"] = format!("{low:.3} to {high:.3}").into();
+    let mut entries = Vec::new();
+    for row in rows {
+        for figure in figures(row) {
+            let (name, unit, [value, low, high]) = match figure {
+                ("received-pps", _, [value, low, high]) => {
+                    let ns = [value, high, low].map(|pps| Some(1e9 / pps?));
+                    ("ns-per-packet", "ns", ns)
+                }
+                other => other,
+            };
+            let name = format!("{} {name}", row.case.key());
+            let mut entry = json!({ "name": name, "unit": unit, "value": value });
+            if let Some((low, high)) = low.zip(high) {
+                entry["range"] = format!("{low:.3} to {high:.3}").into();
+            }
+            entries.push(entry);
         }
-        entry
-    };
-    let of_row = |row: &Row| {
-        let case = row.case.key();
-        let figures = figures(row).into_iter();
-        figures.map(move |figure| entry(&case, figure))
-    };
-    let entries: Vec<Value> = rows.iter().flat_map(of_row).collect();
+    }
     pretty(&entries.into())
-}
-
-/// Turns a rate into the time from one datagram to the next.
-fn smaller_is_better(figure: Figure) -> Figure {
-    if figure.name != RATE {
-        return figure;
-    }
-    let ns = |per_second: f64| 1e9 / per_second;
-    Figure {
-        name: "ns-per-packet",
-        unit: "ns",
-        value: ns(figure.value),
-        interval: figure.interval.map(|(low, high)| (ns(high), ns(low))),
-    }
 }
 
 /// Returns lines that LAVA's test definitions send on (`name result value unit`): one per figure of a case that was
@@ -113,18 +83,18 @@ pub(super) fn lava(rows: &[Row]) -> String {
     for row in rows {
         // The letters that names of test cases may have.
         let case = row.case.key().replace(':', "-").replace('/', "_");
-        let result = match row.status {
-            Status::Ok => None,
-            Status::Skipped => Some("skip"),
-            Status::Failed => Some("fail"),
-            Status::Interrupted => Some("unknown"),
+        let _ = match row.status {
+            Status::Ok => Ok(()),
+            Status::Skipped => writeln!(text, "{case} skip"),
+            Status::Failed => writeln!(text, "{case} fail"),
+            Status::Interrupted => writeln!(text, "{case} unknown"),
         };
-        if let Some(result) = result {
-            let _ = writeln!(text, "{case} {result}");
-        }
-        for figure in figures(row) {
-            let (name, value, unit) = (figure.name, figure.value, figure.unit);
-            let _ = writeln!(text, "{case}-{name} pass {value} {unit}");
+        for (name, unit, [value, ..]) in figures(row) {
+            let _ = writeln!(
+                text,
+                "{case}-{name} pass {} {unit}",
+                value.unwrap_or_default()
+            );
         }
     }
     text

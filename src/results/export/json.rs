@@ -8,9 +8,6 @@ use serde_json::{Error, Value, json};
 use super::Conclusion;
 use crate::results::row::Row;
 
-const REASON: &str = "reason";
-const WARNINGS: &str = "warnings";
-
 /// Returns the rows as JSON objects.
 ///
 /// # Errors
@@ -19,11 +16,10 @@ pub fn objects(rows: &[Row]) -> Result<Vec<Value>, Error> {
     let object = |row: &Row| {
         let mut fields = serde_json::to_value(row)?;
         // Serialization joins the warnings into one text for CSV; JSON can hold a list.
-        let warnings = row.warnings.iter();
-        let warnings = warnings.map(|it| sentence(it.code(), it));
-        fields[WARNINGS] = warnings.collect();
+        let warnings = row.warnings.iter().map(|it| sentence(it.code(), it));
+        fields["warnings"] = warnings.collect();
         let code = row.reason.code();
-        fields[REASON] = code.map(|code| sentence(code, &row.reason)).into();
+        fields["reason"] = code.map(|code| sentence(code, &row.reason)).into();
         Ok(fields)
     };
     rows.iter().map(object).collect()

@@ -1,8 +1,6 @@
 //! Output of results. Each format is one file here, which turns [`Row`]s into bytes or text.
 
-pub(crate) mod circumstances;
-pub mod csv;
-pub mod displaced;
+mod csv;
 mod figures;
 pub mod json;
 pub mod markdown;
@@ -20,6 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::csv::Notation;
+pub(crate) use self::markdown::once_each;
 use self::selection::Selection;
 use crate::error::UsageError;
 use crate::results::row::Row;
@@ -70,9 +69,12 @@ pub(crate) fn row_of(parts: &[Value]) -> Value {
     Value::Object(columns.collect())
 }
 
-/// Formats of a file of rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// Form of results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
+    /// For people, on a terminal
+    #[default]
+    Table,
     /// A header, then a line per row
     Csv,
     /// CSV for spreadsheets that write 1,5 for 1.5, with semicolons between the cells
@@ -99,16 +101,27 @@ impl Format {
     /// Fails if name and file name contradict each other, if the extension is unknown, or if rows as JSON Lines would
     /// go to a file.
     pub fn choose(asked: Option<Self>, output: &Path) -> Result<Self, UsageError> {
-        if asked.is_some_and(Self::is_for_stdout) && !is_stdout(output) {
+        if asked == Some(Self::Jsonl) && !is_stdout(output) {
             let fix = "writes to standard output only, as files in .jsonl have raw samples; leave --output out";
             return Err(UsageError::flag("--format", "jsonl", fix));
         }
         let named = Self::of_name(output)?;
         match (asked, named) {
-            (Some(asked), Some(named)) if asked != named && !asked.is_json_for_tools(named) => {
-                Err(contradiction(&asked.name(), output))
+            // Some tools read JSON.
+            (Some(Self::Bencher | Self::GithubActionBenchmark), Some(Self::Json)) => {
+                Ok(asked.unwrap_or_default())
             }
-            (None, None) if output.extension().is_some() => Err(unknown_extension(output)),
+            (Some(asked), Some(named)) if asked != named => {
+                let problem = format!(
+                    "the name {} is of another format; leave --format out, or choose another name",
+                    output.display()
+                );
+                Err(UsageError::flag("--format", &asked.name(), problem))
+            }
+            (None, None) if output.extension().is_some() => {
+                let fix = "no format has names like this; use .csv, .json or .md, or say which it is with --format";
+                Err(UsageError::flag("--output", &escape::name(output), fix))
+            }
             _ => Ok(asked.or(named).unwrap_or(Self::Csv)),
         }
     }
@@ -132,19 +145,18 @@ impl Format {
         })
     }
 
-    /// Returns whether the format is one of the tools that read JSON, and the name of a file says JSON.
-    fn is_json_for_tools(self, named: Self) -> bool {
-        matches!(self, Self::Bencher | Self::GithubActionBenchmark) && named == Self::Json
-    }
-
-    /// Returns the format with decimal commas.
+    /// Returns the format with decimal commas if they were asked for.
     ///
     /// # Errors
     /// Fails for another format than CSV: programs expect points.
-    pub fn with_decimal_comma(self) -> Result<Self, UsageError> {
+    pub fn with_decimal_comma_if(self, is_asked: bool) -> Result<Self, UsageError> {
         match self {
+            _ if !is_asked => Ok(self),
             Self::Csv | Self::CsvDecimalComma => Ok(Self::CsvDecimalComma),
-            other => Err(decimal_comma_in(&other.name())),
+            other => {
+                let fix = "--decimal-comma is for csv: leave it out, or use --format csv";
+                Err(UsageError::flag("--format", &other.name(), fix))
+            }
         }
     }
 
@@ -157,28 +169,14 @@ impl Format {
         }
     }
 
-    /// Returns the notation of a CSV. `None`: another format.
-    fn notation(self) -> Option<Notation> {
-        match self {
-            Self::Csv => Some(Notation::Point),
-            Self::CsvDecimalComma => Some(Notation::Comma),
-            _ => None,
-        }
-    }
-
     /// Returns whether the format is CSV, in either notation.
     pub fn is_csv(self) -> bool {
-        self.notation().is_some()
+        matches!(self, Self::Csv | Self::CsvDecimalComma)
     }
 
     /// Returns whether rows can be appended to a file of this format.
     fn grows(self) -> bool {
         self == Self::Jsonl || self.is_csv()
-    }
-
-    /// Returns whether the format is for standard output only.
-    pub fn is_for_stdout(self) -> bool {
-        self == Self::Jsonl
     }
 
     /// Encodes rows in this format. CSV has the selected columns only; JSON and Markdown include the conclusion.
@@ -192,9 +190,9 @@ impl Format {
         conclude: Conclude,
     ) -> anyhow::Result<Vec<u8>> {
         match self {
-            Self::Csv | Self::CsvDecimalComma if rows.is_empty() => Ok(Vec::new()),
-            Self::Csv => csv::table(Notation::Point, &selection.names(), rows),
-            Self::CsvDecimalComma => csv::table(Notation::Comma, &selection.names(), rows),
+            Self::Table => Ok(table::draw(rows, table::WIDTH).into_bytes()),
+            Self::Csv => csv::table(Notation::Point, selection.names(), rows),
+            Self::CsvDecimalComma => csv::table(Notation::Comma, selection.names(), rows),
             Self::Json => Ok(json::document(&conclude(rows), &json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
             Self::Markdown => Ok(markdown::encode(rows, &conclude(rows)).into_bytes()),
@@ -216,8 +214,9 @@ impl Format {
         text: impl FnOnce() -> String,
     ) -> anyhow::Result<Vec<u8>> {
         match self {
-            Self::Csv => csv::encode(&rows()),
-            Self::CsvDecimalComma => csv::encode_in(Notation::Comma, &rows()),
+            Self::Table => Ok(text().into_bytes()),
+            Self::Csv => csv::encode(Notation::Point, &rows()),
+            Self::CsvDecimalComma => csv::encode(Notation::Comma, &rows()),
             Self::Json => Ok(json::document(conclusion, &rows())?),
             Self::Jsonl => Ok(json::lines(&rows())?),
             Self::Markdown => Ok(markdown::answers(conclusion, &text()).into_bytes()),
@@ -233,12 +232,6 @@ impl Format {
         let name = self.to_possible_value();
         name.map_or_else(|| "csv".to_owned(), |name| name.get_name().to_owned())
     }
-}
-
-/// Returns the error for `--decimal-comma` with another format than CSV.
-pub fn decimal_comma_in(format: &str) -> UsageError {
-    let fix = "--decimal-comma is for csv: leave it out, or use --format csv";
-    UsageError::flag("--format", format, fix)
 }
 
 /// Returns whether an output path means standard output (`-`).
@@ -275,19 +268,4 @@ pub fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> Usag
         ),
     };
     UsageError::flag(flag, &path.display(), problem)
-}
-
-fn unknown_extension(output: &Path) -> UsageError {
-    let fix =
-        "no format has names like this; use .csv, .json or .md, or say which it is with --format";
-    UsageError::flag("--output", &escape::name(output), fix)
-}
-
-/// Returns the error for a format that contradicts the extension of the output file.
-pub fn contradiction(asked: &str, output: &Path) -> UsageError {
-    let shown = output.display();
-    let problem = format!(
-        "the name {shown} is of another format; leave --format out, or choose another name"
-    );
-    UsageError::flag("--format", asked, problem)
 }

@@ -1,20 +1,23 @@
 //! Output files that survive crashes. The log and CSV grow by whole lines during a sweep; a document is replaced in
 //! one step. If a write fails, the file keeps its complete lines or its previous content. Content that another
 //! program put there is never overwritten.
+//!
+//! Writes to a file that was removed, or whose directory was, succeed without an error. The data is gone when the
+//! file is closed (unlink(2)). So each sync looks whether the file is where it was, and a log is saved elsewhere.
 
-use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, ensure};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use tempfile::NamedTempFile;
 
 use super::cannot_create;
-use super::displaced::{self, Displaced};
 use crate::error::UsageError;
+use crate::term::escape;
 
 /// A file that contains only whole lines, or one whole document.
 #[derive(Debug)]
@@ -33,7 +36,7 @@ impl OutputFile {
     /// # Errors
     /// Fails if the file exists already or cannot be created.
     pub fn create(flag: &'static str, path: &Path) -> Result<Self, UsageError> {
-        let created = displaced::new_file(path).and_then(|file| {
+        let created = new_file(path).and_then(|file| {
             // Remove a file that cannot be locked.
             Self::locked(path, file, 0).inspect_err(|_| drop(fs::remove_file(path)))
         });
@@ -153,23 +156,89 @@ impl OutputFile {
     }
 
     fn check_place(&self) -> anyhow::Result<()> {
-        if self.is_in_place() {
-            Ok(())
-        } else {
-            Err(displaced::displaced(&self.path))
-        }
+        let path = escape::name(&self.path);
+        ensure!(
+            self.is_in_place(),
+            "{path}: another program moved, removed or changed it meanwhile"
+        );
+        Ok(())
     }
 
     /// Returns whether the file is still at its path and has the length that was written to it.
     pub(super) fn is_in_place(&self) -> bool {
         let ours = self.file.metadata();
-        ours.is_ok_and(|ours| ours.len() == self.whole && displaced::is_in_place(&self.path, &ours))
+        ours.is_ok_and(|ours| ours.len() == self.whole && is_in_place(&self.path, &ours))
     }
 
     /// Removes the file, if possible.
     pub fn remove(self) {
         let _ = fs::remove_file(self.path);
     }
+}
+
+/// A log that another program moved, removed or changed.
+#[derive(Debug)]
+pub struct Displaced {
+    /// Path at which its content can be read now. `None`: it could not be saved.
+    pub is_now_at: Option<PathBuf>,
+    /// What happened, for people.
+    pub said: String,
+}
+
+impl Displaced {
+    /// Writes the first `whole` bytes of the open file again: to its `path` if nothing is in the way, else next to it.
+    fn save(path: &Path, file: &File, whole: u64) -> Self {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".saved");
+        let save = |place: PathBuf| copy(file, whole, &place).map(|()| place);
+        let saved = save(path.to_owned()).or_else(|_| save(beside.into()));
+        let shown = escape::name(path);
+        let said = match &saved {
+            Ok(place) if place == path => format!("{shown} was written again"),
+            Ok(place) => {
+                format!("the content of {shown} is now in {}", escape::name(place))
+            }
+            Err(error) => format!("the content of {shown} is lost: cannot save it: {error}"),
+        };
+        Self {
+            is_now_at: saved.ok(),
+            said,
+        }
+    }
+}
+
+/// Creates a file at a path where none exists.
+fn new_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    // Readable, because its content may have to be saved elsewhere. Append mode, because if another program
+    // truncates the file, it then stays shorter than the bytes written, and no hole of zeros hides the loss.
+    options.read(true).append(true).create_new(true).open(path)
+}
+
+/// Returns whether the file at `path` is still the one that `ours` describes.
+fn is_in_place(path: &Path, ours: &Metadata) -> bool {
+    let is_ours = |found: Metadata| {
+        let is_same = (found.dev(), found.ino()) == (ours.dev(), ours.ino());
+        // Some file systems (FUSE) give a file a new inode number from time to time.
+        is_same || (found.is_file() && found.len() == ours.len())
+    };
+    fs::metadata(path).is_ok_and(is_ours)
+}
+
+fn copy(mut file: &File, whole: u64, path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut copy = new_file(path)?;
+    let copied = file.seek(SeekFrom::Start(0));
+    let copied = copied.and_then(|_| match io::copy(&mut file.take(whole), &mut copy)? {
+        bytes if bytes == whole => copy.sync_all(),
+        _ => Err(io::Error::other("another program cut it off")),
+    });
+    if copied.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    copied
 }
 
 fn written(mut part: NamedTempFile, bytes: &[u8]) -> io::Result<NamedTempFile> {

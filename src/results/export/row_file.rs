@@ -7,7 +7,7 @@ use anyhow::bail;
 
 use super::output_file::OutputFile;
 use super::selection::Selection;
-use super::{Conclude, Conclusion, Format, csv, is_stdout, to_stdout};
+use super::{Conclude, Conclusion, Format, is_stdout, to_stdout};
 use crate::results::row::Row;
 
 /// Output of the rows so far. A file is complete after every block. On standard output, CSV and JSON Lines come
@@ -17,10 +17,10 @@ pub struct RowFile {
     format: Format,
     selection: Selection,
     file: Option<OutputFile>,
-    /// True if the CSV header was written.
-    begun: bool,
-    /// Rows so far, for a format that cannot be appended to.
+    /// Rows so far.
     rows: Vec<Row>,
+    /// Bytes that were appended for them.
+    appended: usize,
     conclude: Conclude,
 }
 
@@ -41,8 +41,8 @@ impl RowFile {
             format,
             selection,
             file: to_file.then(create).transpose()?,
-            begun: false,
             rows: Vec::new(),
+            appended: 0,
             conclude,
         };
         if let Err(error) = created.rows(&[]) {
@@ -65,13 +65,14 @@ impl RowFile {
     ) -> anyhow::Result<Self> {
         // CSV has no place for a conclusion.
         let conclude = |_: &[Row]| Conclusion::default();
-        file.replace(&format.encode(rows, &selection, conclude)?)?;
+        let bytes = format.encode(rows, &selection, conclude)?;
+        file.replace(&bytes)?;
         Ok(Self {
             format,
             selection,
             file: Some(file),
-            begun: !rows.is_empty(),
-            rows: Vec::new(),
+            rows: rows.to_vec(),
+            appended: bytes.len(),
             conclude,
         })
     }
@@ -81,33 +82,24 @@ impl RowFile {
     /// # Errors
     /// Fails if the rows cannot be written. The file then keeps its previous rows.
     pub fn rows(&mut self, rows: &[Row]) -> anyhow::Result<()> {
-        if !self.format.grows() {
-            self.rows.extend_from_slice(rows);
-            if self.file.is_some() {
-                let bytes = self.encoded(&self.rows)?;
-                self.file
-                    .as_mut()
-                    .map_or(Ok(()), |file| file.replace(&bytes))?;
-            }
-            return Ok(());
-        }
-        let lines = match self.format.notation() {
-            Some(notation) if self.begun => csv::lines(notation, &self.selection.names(), rows)?,
-            _ => self.encoded(rows)?,
-        };
+        self.rows.extend_from_slice(rows);
+        let bytes = self.encoded()?;
         match &mut self.file {
-            None => to_stdout(&lines)?,
+            Some(file) if !self.format.grows() => return file.replace(&bytes),
+            None if !self.format.grows() => return Ok(()),
             Some(file) => {
-                file.append(&lines)?;
+                file.append(&bytes[self.appended..])?;
                 file.sync()?;
             }
+            None => to_stdout(&bytes[self.appended..])?,
         }
-        self.begun |= !rows.is_empty();
+        self.appended = bytes.len();
         Ok(())
     }
 
-    fn encoded(&self, rows: &[Row]) -> anyhow::Result<Vec<u8>> {
-        self.format.encode(rows, &self.selection, self.conclude)
+    fn encoded(&self) -> anyhow::Result<Vec<u8>> {
+        let (rows, selection) = (&self.rows, &self.selection);
+        self.format.encode(rows, selection, self.conclude)
     }
 
     /// Writes the rows to standard output if their format was kept for the end.
@@ -120,7 +112,7 @@ impl RowFile {
             Some(file) if file.is_in_place() => Ok(()),
             Some(_) => bail!("the rows are not where they were written; the log has all of them"),
             None if self.format.grows() => Ok(()),
-            None => to_stdout(&self.encoded(&self.rows)?),
+            None => to_stdout(&self.encoded()?),
         }
     }
 
@@ -139,6 +131,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::results::export::csv::{self, Notation};
     use crate::results::export::json;
     use crate::results::row::tests::ordinary_row;
 
@@ -176,7 +169,7 @@ mod tests {
         .expect("the name is free");
         file.rows(&rows[..1]).expect("there is space");
         file.rows(&rows[1..]).expect("there is space");
-        let whole = csv::encode(&rows).expect("it can be encoded");
+        let whole = csv::encode(Notation::Point, &rows).expect("it can be encoded");
         assert_eq!(fs::read(&path).expect("it is there"), whole);
     }
 

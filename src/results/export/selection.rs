@@ -10,9 +10,9 @@ use crate::data::{Batch, BlockKey, Case, EngineName, Payload};
 use crate::plan::{Plan, Schedule};
 use crate::results::row::{Column, Row, Run};
 
-/// Columns of a file, in order.
-#[derive(Clone, Debug)]
-pub struct Selection(Vec<&'static Column>);
+/// Names of the columns of a file, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Selection(Vec<&'static str>);
 
 /// The columns that are asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -24,16 +24,15 @@ pub enum ColumnSet {
     All,
 }
 
-impl Default for Selection {
-    fn default() -> Self {
-        Self::all()
-    }
-}
-
 impl Selection {
     /// Returns the selection of all columns.
     pub fn all() -> Self {
-        Self(Column::ALL.iter().collect())
+        Self::of(|_| true)
+    }
+
+    fn of(has: impl Fn(&Column) -> bool) -> Self {
+        let columns = Column::ALL.iter().filter(|column| has(column));
+        Self(columns.map(|column| column.name).collect())
     }
 
     /// Returns the columns for a run of this plan.
@@ -53,13 +52,12 @@ impl Selection {
             is_verified,
             is_metered,
         };
-        let shows = |column: &&Column| (column.short.has)(&run, column.name);
-        Self(Column::ALL.iter().filter(shows).collect())
+        Self::of(|column| (column.short.has)(&run, column.name))
     }
 
     /// Returns the names of the selected columns.
-    pub fn names(&self) -> Vec<&'static str> {
-        self.0.iter().map(|column| column.name).collect()
+    pub fn names(&self) -> &[&'static str] {
+        &self.0
     }
 }
 

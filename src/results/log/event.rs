@@ -1,13 +1,14 @@
-//! Events of the logs of sweeps, searches and comparisons.
+//! Events of the logs of sweeps, searches and comparisons, and the limits of the counts of a window: no sum and no difference
+//! of them overflows, whatever a program counted.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::counts;
-use crate::data::{Case, Sample};
-use crate::results::row::{BlockWarning, EndedBy, Failure};
+use crate::data::{Case, Counts, Histogram, Sample};
+use crate::results::row::{CaseWarning, EndedBy, Failure};
 use crate::sys::power::IdlePower;
 use crate::text::duration::ns;
 
@@ -30,7 +31,7 @@ pub enum Event {
         /// Index of the block in the plan, from 0.
         block: usize,
         /// Warning about the start of the block, for its rows.
-        warning: Option<BlockWarning>,
+        warning: Option<CaseWarning>,
     },
     /// The verification window of a case ended. It counts in no measured rate.
     Verified(Box<Sample>),
@@ -88,11 +89,6 @@ pub enum Event {
 }
 
 impl Event {
-    /// Returns the event of a window of a sweep.
-    pub fn window(sample: Sample) -> Self {
-        Self::Window(Box::new(sample.into()))
-    }
-
     /// Returns what cannot be in the counts of its window, if that is in rows.
     pub(crate) fn impossible(&self) -> Option<String> {
         let sample = match self {
@@ -100,7 +96,7 @@ impl Event {
             Self::Window(window) => &window.sample,
             _ => return None,
         };
-        let problem = counts::impossible(sample)?;
+        let problem = impossible(sample)?;
         Some(format!("{}: {problem}", sample.case))
     }
 }
@@ -146,17 +142,6 @@ pub struct Window {
     pub sample: Sample,
 }
 
-impl From<Sample> for Window {
-    fn from(sample: Sample) -> Self {
-        Self {
-            searched: None,
-            side: None,
-            tuning: None,
-            sample,
-        }
-    }
-}
-
 /// One side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -187,4 +172,89 @@ impl fmt::Display for Side {
             Self::B => "B",
         })
     }
+}
+
+/// Limit that no counter of a window reaches. 2^53 datagrams are a year at 100 Mpps, and spreadsheets and JSON
+/// readers count no further.
+const MOST: u64 = 1 << 53;
+/// Limit that the sum of all counters of all windows of a case does not reach, so that no sum or difference of them
+/// overflows. The largest counters are nanoseconds: 2^60 ns are a year of CPU time on 36 CPUs.
+const MOST_IN_ALL: u64 = 1 << 60;
+/// Last millisecond of the year 9999, where RFC 3339 ends, as Unix time.
+const LAST_MS: u64 = 253_402_300_799_999;
+const MOST_THREADS: usize = 4096;
+
+/// Returns the first impossible count of a window, for any case.
+fn impossible(sample: &Sample) -> Option<&'static str> {
+    let (counts, threads) = (&sample.accounting, &sample.threads);
+    let grow =
+        follows(counts.at_opening, counts.at_closing) && follows(counts.at_closing, counts.at_end);
+    let mut paces = threads.iter().filter_map(|thread| thread.pace);
+    let problems = [
+        (
+            numbers_of(sample).into_iter().any(|count| count >= MOST),
+            "a count of 2^53 or more",
+        ),
+        (sample.window_ns == 0, "a window that was never open"),
+        (
+            sample.opened_unix_ms > LAST_MS,
+            "a window after the year 9999",
+        ),
+        (
+            !(1..=MOST_THREADS).contains(&threads.len()),
+            "a window with no threads, or too many",
+        ),
+        (!grow, "counts that decrease"),
+        (
+            counts.at_end.refused > counts.at_end.sent,
+            "more datagrams refused than sent",
+        ),
+        (
+            !histograms(sample).all(Histogram::is_valid),
+            "times in buckets that cannot be",
+        ),
+        (paces.any(|pace| pace.chain_ns == 0), "a pace of 0 ns"),
+    ];
+    let found = problems.into_iter().find(|(is_so, _)| *is_so);
+    found.map(|(_, problem)| problem)
+}
+
+/// Adds the counters of a window to the total of its case. `None`: the total exceeds its limit.
+pub(crate) fn added(total: u64, sample: &Sample) -> Option<u64> {
+    let all = numbers_of(sample).into_iter();
+    let total = all.fold(total, u64::saturating_add);
+    (total < MOST_IN_ALL).then_some(total)
+}
+
+/// Returns the numbers in a window that are counts of the case: no date, and no counters that other traffic moves and
+/// drivers invent.
+fn numbers_of(sample: &Sample) -> Vec<u64> {
+    let mut window = serde_json::to_value(sample).unwrap_or_default();
+    for field in ["opened_unix_ms", "paths"] {
+        window[field].take();
+    }
+    numbers(&window)
+}
+
+fn numbers(value: &Value) -> Vec<u64> {
+    match value {
+        Value::Number(number) => number.as_u64().into_iter().collect(),
+        Value::Array(values) => values.iter().flat_map(numbers).collect(),
+        Value::Object(fields) => fields.values().flat_map(numbers).collect(),
+        Value::Null | Value::Bool(_) | Value::String(_) => Vec::new(),
+    }
+}
+
+fn histograms(sample: &Sample) -> impl Iterator<Item = &Histogram> {
+    let round_trips = sample.round_trips.iter();
+    let round_trips = round_trips.flat_map(|found| [&found.times, &found.wakeups]);
+    let pacing = sample.pacing.iter();
+    round_trips.chain(pacing.flat_map(|found| [&found.transmit_gaps, &found.call_end_gaps]))
+}
+
+fn follows(before: Counts, after: Counts) -> bool {
+    before.sent <= after.sent
+        && before.refused <= after.refused
+        && before.received <= after.received
+        && before.dropped_socket <= after.dropped_socket
 }

@@ -49,13 +49,6 @@ pub fn object(body: &[u8]) -> Vec<u8> {
     [body, b"}"].concat()
 }
 
-/// Returns the objects of lines, whether they follow each other or not. For tests and fuzzers, which change them.
-pub fn objects(lines: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
-    let lines = lines.split(|&byte| byte == b'\n');
-    let lines = lines.filter(|line| line.len() > FIELD_BYTES);
-    lines.map(|line| object(&line[..line.len() - FIELD_BYTES]))
-}
-
 /// Returns objects as the lines of a log. For tests and fuzzers.
 pub fn lines(objects: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<u8> {
     let mut chain = Chain::default();

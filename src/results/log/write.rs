@@ -5,13 +5,12 @@ use std::path::Path;
 
 use anyhow::Context;
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::header::first;
 use super::line::Chain;
-use super::{End, Kind};
+use super::{End, FORMAT, Kind};
 use crate::error::UsageError;
-use crate::results::export::displaced::Displaced;
-use crate::results::export::output_file::OutputFile;
+use crate::results::export::output_file::{Displaced, OutputFile};
 
 /// A log that is being written. Nobody else writes to it meanwhile.
 #[derive(Debug)]
@@ -98,4 +97,18 @@ impl LogWriter {
     pub fn remove(self) {
         self.file.remove();
     }
+}
+
+/// Returns the first line of a log. Its kind and format come first, for people.
+///
+/// # Errors
+/// Fails if the header cannot be written as JSON.
+pub(super) fn first<K: Kind>(header: &K) -> serde_json::Result<Value> {
+    let mut first = json!({ "kind": K::NAME, "format": FORMAT });
+    if let Value::Object(fields) = serde_json::to_value(header)? {
+        for (name, value) in fields {
+            first[name] = value;
+        }
+    }
+    Ok(json!({ "header": first }))
 }

@@ -1,16 +1,15 @@
 //! Turns the events of a sweep's log into rows, one by one. A sweep passes its events as they happen, `summarize`
 //! passes the events of a file, and both get the same rows.
 
-mod progress;
-mod rows;
+mod blocks;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use self::progress::{Measured, Progress, Stage};
+use self::blocks::{Measured, Progress, Stage};
 use crate::data::{Case, Sample};
 use crate::results::log::{Event, Header, Of};
-use crate::results::row::{BlockWarning, Failure, Interruption, Row};
+use crate::results::row::{CaseWarning, Failure, Interruption, Row};
 use crate::sys::power::IdlePower;
 
 /// State of a sweep after the events so far.
@@ -142,40 +141,28 @@ impl Replay {
 
     /// Returns whether the window of a case in this round was measured.
     pub fn has_window(&self, case: &Case, round: u32) -> bool {
-        let windows = self
-            .measured(case)
-            .map_or(&[][..], |measured| &measured.samples);
-        windows.iter().any(|sample| sample.round == round)
+        self.is(case, |it| it.samples.iter().any(|it| it.round == round))
     }
 
     /// Returns whether the window of a case in this round is measured for the second time.
     pub fn is_repeated(&self, case: &Case, round: u32) -> bool {
-        self.measured(case)
-            .is_some_and(|measured| measured.is_repeated(round))
+        self.is(case, |it| it.repeated.iter().any(|it| it.0 == round))
     }
 
     /// Returns whether a case has failed. A failed case is not measured any more.
     pub fn has_failed(&self, case: &Case) -> bool {
-        self.measured(case)
-            .is_some_and(|measured| measured.failure.is_some())
+        self.is(case, |it| it.failure.is_some())
     }
 
     /// Returns whether the datagrams of a case were verified.
     pub fn is_verified(&self, case: &Case) -> bool {
-        self.measured(case)
-            .is_some_and(|measured| measured.verified.is_some())
+        self.is(case, |it| it.verified.is_some())
     }
 
-    fn measured(&self, case: &Case) -> Option<&Measured> {
-        let &(block, case_index) = self.case_indices.get(&case.key())?;
-        self.blocks[block].cases.get(case_index)
-    }
-
-    /// Returns the case of this key, if it runs.
-    fn runnable(&self, key: &str) -> Option<&Case> {
-        let &(block, case_index) = self.case_indices.get(key)?;
-        let mut runnable = self.header.plan.blocks[block].runnable();
-        runnable.nth(case_index).map(|(case, _)| case)
+    fn is(&self, case: &Case, so: impl FnOnce(&Measured) -> bool) -> bool {
+        let index = self.case_indices.get(&case.key());
+        let case = index.and_then(|&(block, case)| self.blocks[block].cases.get(case));
+        case.is_some_and(so)
     }
 
     fn block_mut(&mut self, block: usize) -> Result<&mut Progress, String> {
@@ -206,7 +193,7 @@ impl Replay {
     }
 
     fn verified(&mut self, sample: &Sample) -> Result<(), String> {
-        let direction = self.runnable(&sample.case).and_then(|case| case.direction);
+        let direction = Case::of_key(&sample.case).and_then(|case| case.direction);
         let measured = self.running(&sample.case)?;
         measured.verified = sample.verified;
         measured.failure = sample
@@ -221,10 +208,10 @@ impl Replay {
         let blocks = self.blocks.iter_mut();
         for block in blocks.filter(|block| block.stage != Stage::Ended) {
             if block.is_within_a_round() {
-                block.warn(BlockWarning::InTwoParts);
+                block.warn(CaseWarning::InTwoParts);
             }
             for what in differences {
-                block.warn(BlockWarning::ResumedWithDifference { what: what.clone() });
+                block.warn(CaseWarning::ResumedWithDifference { what: what.clone() });
             }
         }
     }

@@ -6,7 +6,7 @@ use super::*;
 use crate::data::{EngineProperties, RoundTrips, ThreadSample, Verified};
 use crate::host::placement::Placement;
 use crate::plan::{Block, Decision, Plan, Planned, Schedule, Settings};
-use crate::results::log::Run;
+use crate::results::log::{Run, Window};
 use crate::results::row::tests::{case, texts, window};
 use crate::results::row::{EndedBy, Environment};
 
@@ -50,6 +50,16 @@ pub(crate) fn header() -> Header {
     }
 }
 
+/// Returns the event of a window of a sweep.
+pub(crate) fn event(sample: Sample) -> Event {
+    Event::Window(Box::new(Window {
+        searched: None,
+        side: None,
+        tuning: None,
+        sample,
+    }))
+}
+
 /// Returns a replay whose block was begun, without windows.
 fn begun() -> Replay {
     let mut replay = Replay::new(header());
@@ -74,7 +84,7 @@ fn windows_whose_sums_would_overflow_are_refused() {
     let take = |replay: &mut Replay, round| {
         let mut sample = window(round);
         sample.threads[0].voluntary_switches = Some(MOST);
-        replay.take(&Event::window(sample))
+        replay.take(&event(sample))
     };
     let refused = (1..).find_map(|round| Some((round, take(&mut replay, round).err()?)));
     let (round, problem) = refused.expect("there is an end");
@@ -93,7 +103,7 @@ fn a_window_of_many_threads_whose_sum_would_overflow_is_refused() {
         ..sample.threads[1].clone()
     };
     sample.threads = vec![thread; 4096];
-    let problem = read(&mut begun(), &Event::window(sample));
+    let problem = read(&mut begun(), &event(sample));
     assert!(problem.is_err_and(|problem| problem.contains("2^60 or more")));
 }
 
@@ -110,9 +120,9 @@ fn a_window_that_is_measured_once_more_is_counted_and_in_no_row() {
     faulty.accounting.at_end.sent += 1;
     let mut replay = begun();
     let mut take = |line: &Event| read(&mut replay, line).map(drop);
-    assert_eq!(take(&Event::window(window(1))), Ok(()));
+    assert_eq!(take(&event(window(1))), Ok(()));
     assert_eq!(take(&repeat(2, Some(faulty.clone()))), Ok(()));
-    assert_eq!(take(&Event::window(window(2))), Ok(()));
+    assert_eq!(take(&event(window(2))), Ok(()));
     assert_eq!(take(&repeat(3, None)), Ok(()));
     let rows = replay.unfinished();
     assert_eq!((rows[0].rounds, rows[0].repeated_windows), (2, Some(2)));
@@ -145,7 +155,7 @@ fn counts_that_would_underflow_and_buckets_that_do_not_exist_are_refused() {
     let refused = |change: fn(&mut Sample)| {
         let mut sample = window(1);
         change(&mut sample);
-        read(&mut begun(), &Event::window(sample)).expect_err("refused")
+        read(&mut begun(), &event(sample)).expect_err("refused")
     };
     let problem = refused(|sample| sample.accounting.at_end.sent = 0);
     assert!(problem.ends_with("counts that decrease"), "{problem}");
@@ -167,18 +177,18 @@ fn a_case_has_a_window_per_round_of_the_schedule_while_its_block_is_measured() {
     let mut replay = begun();
     let mut take = |event: &Event| replay.take(event).map(drop);
     for round in [0, 1001] {
-        let problem = take(&Event::window(window(round))).expect_err("no such round");
+        let problem = take(&event(window(round))).expect_err("no such round");
         assert!(problem.contains("rounds 1 to 1000"), "{problem}");
     }
-    assert_eq!(take(&Event::window(window(1))), Ok(()));
-    let problem = take(&Event::window(window(1))).expect_err("it has it");
+    assert_eq!(take(&event(window(1))), Ok(()));
+    let problem = take(&event(window(1))).expect_err("it has it");
     assert!(problem.ends_with("twice"), "{problem}");
     let ended = Event::BlockEnded {
         block: 0,
         by: EndedBy::Rounds,
     };
     assert_eq!(take(&ended), Ok(()));
-    for event in [ended, Event::window(window(2))] {
+    for event in [ended, event(window(2))] {
         take(&event).expect_err("it has ended");
     }
 }

@@ -1,6 +1,13 @@
-//! Description of columns: unit, meaning, type, and the runs that show them.
+//! Description of columns: unit, meaning, type, and the runs that show them; and how their values are written.
 
-use super::Short;
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::time::Duration;
+
+use serde::Serializer;
+
+use super::Warning;
+use crate::data::{Case, Workload};
 
 /// A column of the results.
 #[derive(Debug)]
@@ -13,50 +20,18 @@ pub struct Column {
     pub doc: &'static str,
     /// Heading above the column in docs/COLUMNS.md.
     pub section: &'static str,
-    /// Period that the column covers.
-    pub over: Over,
+    /// Period that the column covers: `Plan`: settings of the plan; `Start`: state of host and program at the start;
+    /// `Window`: from the opening to the closing of each window; `Drain`: datagrams sent from the opening of each window on,
+    /// until the queues were empty; `Run`: each window with its warm-up and its drain; `Verify`: windows of `--verify`;
+    /// `Case`: all windows of the case.
+    pub over: &'static str,
     /// Conditions under which the column is empty.
     pub empty: &'static str,
-    /// Type of the values.
-    pub holds: Holds,
-    /// True if an empty value is `null` in JSON. Otherwise it is an empty text, or the column is never empty.
-    pub may_be_null: bool,
+    /// Type of the values, in Rust's words. An empty value of an `Option` is `null` in JSON; otherwise it is an empty text,
+    /// or the column is never empty.
+    pub type_name: &'static str,
     /// Runs in which a CSV has the column by default.
     pub short: Short,
-}
-
-/// Period that a column covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
-    /// Settings of the plan.
-    Plan,
-    /// State of host and program at the start.
-    Start,
-    /// Time from the opening to the closing of each window.
-    Window,
-    /// Datagrams sent from the opening of each window on, until the queues were empty.
-    Drain,
-    /// Each window with its warm-up and its drain.
-    Run,
-    /// Windows of `--verify`.
-    Verify,
-    /// Whole case, over all windows.
-    Case,
-}
-
-/// Type of a column's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// Texts.
-    Text,
-    /// Sentences with a code.
-    Sentence,
-    /// Several of them, which a CSV joins.
-    Sentences,
-    /// Whole numbers.
-    WholeNumbers,
-    /// Numbers with decimals.
-    Decimals,
 }
 
 /// An estimate with the lower and the upper bound of its interval, as far as they are known.
@@ -88,9 +63,10 @@ macro_rules! columns {
 
         impl Row {
             pub(super) fn of($it: &$computed) -> Self {
+                $($($(let $get = $value;)?)+)+
                 Self {$($(
-                    $name: columns!(@value $value $(, $places)?),
-                    $($low: low::<$places>($value), $high: high::<$places>($value),)?
+                    $name: columns!(@value $value $(, $get, $places)?),
+                    $($low: low::<$places>($get), $high: high::<$places>($get),)?
                 )+)+}
             }
 
@@ -100,16 +76,6 @@ macro_rules! columns {
                     [self.$name, self.$low, self.$high]
                 }
             )?)+)+
-
-            /// Returns the row with line breaks and control characters escaped in every text: see
-            /// [`escape`](crate::term::escape). For display; files have the original texts.
-            #[must_use]
-            pub fn escaped_for_terminal(&self) -> Self {
-                Self {$($(
-                    $name: Cell::escaped(&self.$name),
-                    $($low: self.$low, $high: self.$high,)?
-                )+)+}
-            }
         }
 
         impl Column {
@@ -127,7 +93,7 @@ macro_rules! columns {
         }
     };
     (@value $value:expr) => { $value };
-    (@value $value:expr, $places:literal) => { middle::<$places>($value) };
+    (@value $value:expr, $get:ident, $places:literal) => { middle::<$places>($get) };
     (@column $name:ident, $doc:expr, $type:ty, $section:literal, $unit:literal, $over:ident, $short:ident,
         $empty:literal) => {
         Column {
@@ -135,39 +101,127 @@ macro_rules! columns {
             unit: $unit,
             doc: $doc,
             section: $section,
-            over: Over::$over,
+            over: stringify!($over),
             empty: $empty,
-            holds: <$type as Cell>::HOLDS,
-            may_be_null: <$type as Cell>::MAY_BE_NULL,
+            type_name: stringify!($type),
             short: Short::$short,
         }
     };
 }
 pub(super) use columns;
 
-/// Type of the values of a column.
-pub(super) trait Cell: Clone {
-    const HOLDS: Holds;
-    const MAY_BE_NULL: bool = false;
-
-    /// Returns the value with the control characters of texts escaped.
-    fn escaped(&self) -> Self {
-        self.clone()
-    }
+/// Kind of runs, in the words of docs/COLUMNS.md, and whether a run is one, for the column of this name.
+#[derive(Clone, Copy, Debug)]
+pub struct Short {
+    /// Words. Empty: no run; `--columns all` has the column.
+    pub words: &'static str,
+    /// Returns whether a run is one of them.
+    pub(crate) has: fn(&Run, &str) -> bool,
 }
 
-impl<T: Cell> Cell for Option<T> {
-    const HOLDS: Holds = T::HOLDS;
-    const MAY_BE_NULL: bool = true;
-
-    fn escaped(&self) -> Self {
-        self.as_ref().map(Cell::escaped)
-    }
+/// Properties of a run that decide which columns it shows.
+pub(crate) struct Run {
+    pub(crate) cases: Vec<Case>,
+    pub(crate) is_verified: bool,
+    pub(crate) is_metered: bool,
+    /// Columns in which some case differs from the usual value.
+    pub(crate) unusual: BTreeSet<String>,
 }
 
-macro_rules! cells {
-    ($($holds:ident: $($type:ty),+;)+) => {
-        $($(impl Cell for $type { const HOLDS: Holds = Holds::$holds; })+)+
+macro_rules! shorts {
+    ($($name:ident: $words:literal, $has:expr;)+) => {
+        #[allow(non_upper_case_globals, missing_docs, reason = "they are read in the table of the columns")]
+        impl Short {
+            $(pub(crate) const $name: Self = Self { words: $words, has: $has };)+
+        }
     };
 }
-pub(super) use cells;
+
+shorts! {
+    Always: "always", |_, _| true;
+    Never: "", |_, _| false;
+    Unusual: "varied", |run, column| run.unusual.contains(column);
+    Workload: "not `flood`", |run, _| run.any(|case| case.workload.is_some());
+    Rate: "`--rate`", |run, _| run.any(|case| case.rate.is_some());
+    Paced: "flood, `--rate`", |run, _| run.any(Case::is_paced);
+    Flood: "flood", |run, _| run.floods();
+    Rr: "`rr`", |run, _| run.any(Case::is_rr);
+    Bidir: "`bidir`", |run, _| run.any(|case| case.workload == Some(Workload::Bidir));
+    Flows: "`--flows`", |run, _| run.any(|case| case.flows.is_some());
+    Wire: "two hosts", |run, _| run.crosses();
+    Path: "flood, two hosts", |run, _| run.floods() && run.crosses();
+    OneHostFlood: "flood, one host", |run, _| run.floods() && !run.crosses();
+    Cpu: "one host", |run, _| !run.crosses();
+    Reference: "reference", |run, _| run.has_reference();
+    Ratio: "reference, no `--rate`", |run, _| run.has_reference() && run.is_free();
+    CpuRatio: "reference, one host", |run, _| run.has_reference() && !run.crosses();
+    Absolute: "no reference, no `--rate`", |run, _| !run.has_reference() && run.is_free();
+    Free: "no `--rate`", |run, _| run.is_free();
+    FreeCpu: "no `--rate`, one host", |run, _| run.is_free() && !run.crosses();
+    Power: "power meter", |run, _| run.is_metered;
+    Verify: "`--verify`", |run, _| run.is_verified;
+}
+
+impl Run {
+    fn any(&self, is: fn(&Case) -> bool) -> bool {
+        self.cases.iter().any(is)
+    }
+
+    fn floods(&self) -> bool {
+        self.any(|case| !case.is_rr())
+    }
+
+    fn crosses(&self) -> bool {
+        self.any(|case| case.direction.is_some())
+    }
+
+    fn has_reference(&self) -> bool {
+        self.any(Case::is_reference)
+    }
+
+    fn is_free(&self) -> bool {
+        self.any(|case| case.rate.is_none())
+    }
+}
+
+/// Writes the warnings in one text.
+pub(super) fn joined<S: Serializer>(
+    warnings: &[Warning],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let texts: Vec<String> = warnings.iter().map(Warning::to_string).collect();
+    serializer.serialize_str(&texts.join("; "))
+}
+
+/// Writes a text, which is empty if there is no value.
+#[expect(clippy::ref_option, reason = "serde passes it so")]
+pub(super) fn or_empty<S: Serializer>(
+    value: &Option<impl Display>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => serializer.collect_str(value),
+        None => serializer.serialize_str(""),
+    }
+}
+
+/// Writes a text.
+pub(super) fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// Writes the key of a case.
+pub(super) fn key<S: Serializer>(case: &Case, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&case.key())
+}
+
+/// Rounds a number to `PLACES` decimals, to avoid exponents in spreadsheets and meaningless digits.
+pub(super) fn decimals<const PLACES: u8>(value: f64) -> f64 {
+    let scale = 10_f64.powi(PLACES.into());
+    (value * scale).round() / scale
+}
+
+/// Returns a duration in milliseconds, rounded to the microsecond.
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
+    decimals::<3>(1e3 * duration.as_secs_f64())
+}

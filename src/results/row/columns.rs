@@ -1,18 +1,13 @@
 //! The columns of the results: the one place where a column is named, explained and computed, from what
 //! `computed.rs` collects. The header of a CSV, docs/COLUMNS.md and docs/rows.schema.json follow from here. A new column is an entry.
 
-use super::column::{Cell, Column, Holds, Over, cells, columns};
+use super::column::{self, Column, Short, columns, decimals, milliseconds};
 use super::computed::Computed;
 use super::derived::{self, cpu_ns_per_packet, high, low, middle, received_pps};
-use super::environment::{self, known};
-use super::fairness::Fairness;
-use super::pacing::{self, Gaps};
-use super::rounding::{decimals, milliseconds};
-use super::sensor_readings::celsius;
-use super::{
-    NicText, Reason, Short, Status, Throttled, Warning, busy_polled, counters_by_name, joined,
-    of_case, round_trips, sensor_readings, status,
-};
+use super::input::{self, known, safe};
+use super::sensors::{self, celsius};
+use super::traffic::{self, Gaps};
+use super::{NicText, Reason, Status, Warning, of_case, path, round_trips, status};
 use crate::data::{
     Arrivals, Batch, Buffer, BusyPoll, Case, Checksum, Cmsg, Connection, Destination, Direction,
     Duplex, Flows, Ip, LoopbackTrains, Mlock, Outstanding, Payload, Priority, Rate, Sched,
@@ -20,6 +15,7 @@ use crate::data::{
     Transport, Wait, Workers, Workload,
 };
 use crate::host::placement::Placement;
+use crate::stats;
 
 // A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty => its value.
 // An estimate goes on: decimals, method of Row for it and its bounds, their names, and when CSVs have them and they are empty.
@@ -40,30 +36,31 @@ columns! { |it: &Computed|
         /// `v4` (127.0.0.1) or `v6` (::1); see `address`.
         ip: Ip, "", Plan, Always, "never" => it.case.ip;
         /// Payload received per second; 1 Mb is 10^6 bits.
-        received_mbps: Option<f64>, "Mb/s", Window, Flood, "no speed" => it.speeds.received_mbps,
+        received_mbps: Option<f64>, "Mb/s", Window, Flood, "no speed" => it.over(derived::received_mbps),
             3 in mbps(received_mbps_low, received_mbps_high), Flood, "no speed, 1 window";
         /// Datagrams received per second.
-        received_pps: Option<f64>, "1/s", Window, Always, "no speed" => it.speeds.received_pps,
+        received_pps: Option<f64>, "1/s", Window, Always, "no speed" => it.over(received_pps),
             0 in pps(received_pps_low, received_pps_high), Always, "no speed, 1 window";
         /// Share of the datagrams sent that were not received.
         loss_pct: Option<f64>, "%", Drain, Always, "no window, none sent" =>
             it.accounting.and_then(derived::loss_pct);
         /// CPU time of all bench threads per datagram received.
-        cpu_ns_per_packet: Option<f64>, "ns", Window, Cpu, "no speed" => it.speeds.cpu_ns_per_packet,
+        cpu_ns_per_packet: Option<f64>, "ns", Window, Cpu, "no speed" => it.over(cpu_ns_per_packet),
             1 in cpu_ns(cpu_ns_per_packet_low, cpu_ns_per_packet_high), Cpu, "no speed, 1 window";
         /// `received_pps` over that of the reference in the same round.
-        ratio_to_std: Option<f64>, "", Window, Ratio, "no speed, no reference" => it.ratio,
+        ratio_to_std: Option<f64>, "", Window, Ratio, "no speed, no reference" =>
+            it.to_reference(received_pps).filter(|_| it.case.rate.is_none()),
             4 in to_std(ratio_to_std_low, ratio_to_std_high), Ratio, "no speed, no reference, 1 pair";
         /// `ok`, `skipped`, `failed` or `interrupted`.
-        status: Status, "", Case, Always, "never" => it.status;
+        status: Status, "", Case, Always, "never" => it.reason.status();
         /// Why `status` is not `ok`.
-        #[serde(serialize_with = "joined::text")]
+        #[serde(serialize_with = "column::text")]
         reason: Reason, "", Case, Always, "if `ok`" => it.reason.clone();
         /// What may mislead about the row; several are joined with `; `.
-        #[serde(serialize_with = "joined::serialize")]
+        #[serde(serialize_with = "column::joined")]
         warnings: Vec<Warning>, "", Case, Always, "none" => of_case::warnings(it);
         /// Key that matches rows of two runs, such as `std:std/2t/300B/connected/v4`; the sender comes first.
-        #[serde(serialize_with = "joined::key")]
+        #[serde(serialize_with = "column::key")]
         case: Case, "", Plan, Always, "never" => *it.case;
     }
 
@@ -87,10 +84,10 @@ columns! { |it: &Computed|
         /// Time for which receivers busy-poll before they sleep (`--busy-poll`).
         busy_poll: Option<BusyPoll>, "", Plan, Unusual, "off" => it.case.busy_poll;
         /// What had that time when it was read back: `socket`, `socket+epoll`, `socket+uring`.
-        busy_poll_by: String, "", Run, Never, "no `busy_poll`, no window" => busy_polled::by(it.samples);
+        busy_poll_by: String, "", Run, Never, "no `busy_poll`, no window" => traffic::busy_polled_by(it.samples);
         /// Share of the receiving sockets that a NAPI delivered to, at the end; where 0, `busy_poll` had no effect.
         busy_poll_napi_pct: Option<f64>, "%", Run, Never, "no `busy_poll`, no window" =>
-            busy_polled::napi_pct(it.samples).map(decimals::<1>);
+            traffic::napi_pct(it.samples).map(decimals::<1>);
         /// Worker threads of the one tokio runtime that all bench threads share.
         tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, or none" => it.case.tokio_workers;
         /// `spin`: receivers poll instead of sleeping (`--wait`).
@@ -139,7 +136,7 @@ columns! { |it: &Computed|
         spread: Option<Spread>, "", Plan, Unusual, "1 receiver, no `reuseport`" =>
             it.case.sharing.and_then(Sharing::spread);
         /// CPUs of the senders, `>`, CPUs of the receivers, such as `2,1>3,0`; with 1 thread its CPU; or `none`.
-        #[serde(serialize_with = "joined::or_empty")]
+        #[serde(serialize_with = "column::or_empty")]
         pin: Option<Placement>, "", Plan, Never, "skipped" => it.input.pin.cloned();
         /// Windows that were measured.
         rounds: u32, "", Case, Always, "never" => it.samples.len().try_into().unwrap_or(u32::MAX);
@@ -154,9 +151,9 @@ columns! { |it: &Computed|
 
     "Speed" {
         /// Datagrams sent per second, dropped ones included; never rank by it.
-        sent_pps: Option<f64>, "1/s", Window, Paced, "no speed" => middle::<0>(it.speeds.sent_pps);
+        sent_pps: Option<f64>, "1/s", Window, Paced, "no speed" => middle::<0>(it.over(derived::sent_pps));
         /// Datagrams sent when the next one was due as well; see WIRE.md.
-        late_packets: Option<u64>, "", Window, Paced, "no `--rate`, `rr`" => pacing::late(it.samples);
+        late_packets: Option<u64>, "", Window, Paced, "no `--rate`, `rr`" => traffic::late(it.samples);
         /// Median time between two datagrams of a flow; see WIRE.md.
         gap_p50_us: Option<f64>, "us", Window, Never, "no `--rate`, `rr`, fewer than 2" =>
             it.gaps.as_ref().and_then(|all| all.quantile_us(0.5));
@@ -247,10 +244,10 @@ columns! { |it: &Computed|
         /// Datagrams received although never sent: duplicates of the path, or from a stranger.
         unexpected_packets: Option<u64>, "", Run, Path, "one host, no window" => it.places.map(|at| at.surplus);
         /// Loss counters that moved at both interfaces, by name; other traffic is included.
-        nic_counters: String, "", Run, Never, "one host, none moved" => counters_by_name::of_nics(it.samples);
+        nic_counters: String, "", Run, Never, "one host, none moved" => path::counters_of_nics(it.samples);
         /// Reasons why both kernels dropped packets (`--drop-reasons`); other traffic is included.
         drop_reasons: String, "", Run, Never, "not asked, nothing dropped, not permitted" =>
-            counters_by_name::drop_reasons(it.samples);
+            path::drop_reasons(it.samples);
         /// Datagrams that no place explains; other than 0 is `failed`, below 0 other programs sent to our port.
         unaccounted_packets: Option<i64>, "", Drain, Flood, "no window" => it.accounting.map(|all| all.unaccounted);
         /// Growth of the datagrams in flight while windows were open.
@@ -283,13 +280,13 @@ columns! { |it: &Computed|
     "CPU time per datagram" {
         /// CPU time of the senders per datagram sent.
         sender_cpu_ns_per_packet: Option<f64>, "ns", Window, Always, "no speed, 1 thread" =>
-            middle::<1>(it.speeds.sender_cpu_ns_per_packet);
+            middle::<1>(it.over(derived::sender_cpu_ns_per_packet));
         /// CPU time of the receivers per datagram received.
         receiver_cpu_ns_per_packet: Option<f64>, "ns", Window, Always, "no speed, 1 thread" =>
-            middle::<1>(it.speeds.receiver_cpu_ns_per_packet);
+            middle::<1>(it.over(derived::receiver_cpu_ns_per_packet));
         /// CPU time of the program's other threads per datagram received: helpers of libraries, workers for io_uring.
         other_cpu_ns_per_packet: Option<f64>, "ns", Window, Never, "no speed, clock cannot be read" =>
-            middle::<1>(it.speeds.other_cpu_ns_per_packet);
+            middle::<1>(it.over(derived::other_cpu_ns_per_packet));
     }
 
     "Power and energy" {
@@ -303,29 +300,34 @@ columns! { |it: &Computed|
         energy_nj_per_packet: Option<f64>, "nJ", Window, Power, "as `idle_power_w`, no speed" => it.energy.nj_per_packet,
             1 in energy_nj(energy_nj_per_packet_low, energy_nj_per_packet_high), Power, "as `energy_nj_per_packet`, 1 window";
         /// Sensor that the power is from, such as `VDD_IN (ina3221)`, or `--power-command`.
-        power_meter: String, "", Start, Never, "no meter" => it.input.meter.clone().unwrap_or_default();
+        power_meter: String, "", Start, Never, "no meter" => known(&it.input.meter());
     }
 
     "Against the reference" {
         /// `cpu_ns_per_packet` over that of the reference in the same round.
-        cpu_ratio_to_std: Option<f64>, "", Window, CpuRatio, "no speed, no reference" => it.speeds.cpu_ratio,
+        cpu_ratio_to_std: Option<f64>, "", Window, CpuRatio, "no speed, no reference" => it.to_reference(cpu_ns_per_packet),
             4 in cpu_to_std(cpu_ratio_to_std_low, cpu_ratio_to_std_high), CpuRatio, "no speed, no reference, 1 pair";
     }
 
     "How good the numbers are" {
         /// Datagrams received in both directions (`bidir`) over those in one, in the same round.
-        ratio_to_half: Option<f64>, "", Case, Bidir, "not `full`, no windows of `half`" => it.to_half,
+        ratio_to_half: Option<f64>, "", Case, Bidir, "not `full`, no windows of `half`" =>
+            derived::ratio(it.samples, it.input.half).filter(|_| it.speaks),
             4 in to_half(ratio_to_half_low, ratio_to_half_high), Bidir, "not `full`, no windows of `half`, too few rounds";
         /// Confidence level of the intervals of rates, such as 96.9 with 6 windows.
-        interval_pct: Option<f64>, "%", Window, Never, "no speed, 1 window" => it.speeds.interval_pct;
+        interval_pct: Option<f64>, "%", Window, Never, "no speed, 1 window" =>
+            Some(it.samples.len()).filter(|&n| it.speaks && n > 1).map(|n| decimals::<1>(100.0 * stats::coverage(n)));
         /// Standard deviation of the windows' `received_pps` over their mean.
-        cv_pct: Option<f64>, "%", Window, Absolute, "no speed, 1 window" => it.speeds.cv_pct;
+        cv_pct: Option<f64>, "%", Window, Absolute, "no speed, 1 window" =>
+            stats::coefficient_of_variation(&it.windows.values(received_pps, false)).filter(|_| it.speaks)
+                .map(|cv| decimals::<2>(100.0 * cv));
         /// Rounds whose ratios are in `ratio_to_std`.
-        ratio_pairs: Option<usize>, "", Window, Reference, "no ratio" => it.speeds.ratio.map(|_| it.speeds.pairs);
+        ratio_pairs: Option<usize>, "", Window, Reference, "no ratio" =>
+            it.to_reference(received_pps).map(|_| it.windows.ratios(received_pps, false).len());
         /// Scatter of the ratios in `ratio_to_std`: standard deviation of their natural logarithms.
-        ratio_sd_pct: Option<f64>, "%", Window, Ratio, "no ratio, 1 pair" => it.speeds.ratio_sd_pct;
+        ratio_sd_pct: Option<f64>, "%", Window, Ratio, "no ratio, 1 pair" => it.ratio_sd_pct(received_pps);
         /// Scatter of the ratios in `cpu_ratio_to_std`.
-        cpu_ratio_sd_pct: Option<f64>, "%", Window, CpuRatio, "no ratio, 1 pair" => it.speeds.cpu_ratio_sd_pct;
+        cpu_ratio_sd_pct: Option<f64>, "%", Window, CpuRatio, "no ratio, 1 pair" => it.ratio_sd_pct(cpu_ns_per_packet);
         /// Scatter of `received_pps` round by round, less what the other engines of the block have in
         /// common if that is smaller.
         residual_sd_pct: Option<f64>, "%", Window, Free, "no speed, 1 window" => it.residual_sd_pct(received_pps);
@@ -362,23 +364,24 @@ columns! { |it: &Computed|
             it.accounting.map(|_| it.input.repeated.len());
         /// Why no more rounds were measured: `rounds`, `until`, `max-time`, `failure`, `signal`,
         /// `other-host` or `unknown`.
-        ended_by: String, "", Case, Never, "skipped" => status::ended_by(&it.input.outcome).to_owned();
+        ended_by: String, "", Case, Never, "skipped" => status::ended_by(&it.input.ended).to_owned();
         /// Limit of `--until`.
-        until_pct: Option<f64>, "%", Plan, Never, "not asked, skipped" => it.input.until_pct;
+        until_pct: Option<f64>, "%", Plan, Never, "not asked, skipped" =>
+            it.input.schedule.filter(|_| it.input.pin.is_some()).and_then(|all| Some(all.until?.half_width_pct));
         /// Smallest share of the received datagrams that one receiver (of responses, one client) got.
         receiver_share_min_pct: Option<f64>, "%", Window, Never, "none received" =>
             derived::receiver_share_min_pct(it.samples);
         /// Jain's index of the flows' datagrams: 1 if all got the same, 1/*n* if one of *n* got all.
         jains_index: Option<f64>, "", Case, Flows, "no `flows`, nothing came" =>
-            it.fairness.as_ref().and_then(Fairness::jains_index);
+            it.fairness.as_ref().and_then(|all| all.jains_index);
         /// Datagrams per second over the slowest flow.
         slowest_flow_pps: Option<f64>, "1/s", Case, Flows, "no `flows`" =>
-            it.fairness.as_ref().and_then(|all| all.range_pps()[0]).filter(|_| it.speaks);
+            it.fairness.as_ref().and_then(|all| all.slowest_pps).filter(|_| it.speaks);
         /// Datagrams per second over the fastest flow.
         fastest_flow_pps: Option<f64>, "1/s", Case, Flows, "no `flows`" =>
-            it.fairness.as_ref().and_then(|all| all.range_pps()[1]).filter(|_| it.speaks);
+            it.fairness.as_ref().and_then(|all| all.fastest_pps).filter(|_| it.speaks);
         /// Flows over which nothing came.
-        starved_flows: Option<usize>, "", Case, Flows, "no `flows`" => it.fairness.as_ref().map(Fairness::starved);
+        starved_flows: Option<usize>, "", Case, Flows, "no `flows`" => it.fairness.as_ref().map(|all| all.starved);
         /// SO_RCVBUF, read back: the smallest of all sockets that receive.
         rcvbuf_bytes: Option<u64>, "B", Run, Never, "no window" =>
             it.samples.first().map(|sample| sample.rcvbuf_bytes);
@@ -389,7 +392,7 @@ columns! { |it: &Computed|
 
     "Where and when" {
         /// Name of the board profile.
-        board: String, "", Start, Never, "never" => it.environment.board.clone();
+        board: String, "", Start, Never, "never" => safe(&it.environment.board);
         /// Name of the machine in the device tree, or in DMI.
         model: String, "", Start, Never, "unknown" => known(&it.host.model);
         /// The least specific entry of the device tree's `compatible`: chip or family.
@@ -397,9 +400,9 @@ columns! { |it: &Computed|
         /// Name of the CPUs.
         cpu_model: String, "", Start, Never, "unknown" => known(&it.host.cpu_model);
         /// Architecture that the program was built for, such as `aarch64`.
-        arch: String, "", Start, Never, "never" => it.host.build.arch.clone();
+        arch: String, "", Start, Never, "never" => safe(&it.host.build.arch);
         /// Target triple that the program was built for.
-        target: String, "", Start, Never, "never" => it.host.build.target.clone();
+        target: String, "", Start, Never, "never" => safe(&it.host.build.target);
         /// The kernel's name for its architecture (`uname -m`), such as `armv7l`.
         machine: String, "", Start, Never, "unknown" => known(&it.host.machine);
         /// Emulator or hypervisor, such as `qemu`.
@@ -412,39 +415,39 @@ columns! { |it: &Computed|
         page_bytes: Option<u64>, "B", Start, Never, "unknown" => it.host.page_bytes;
         /// `yes`: softirq time is in no thread's CPU time; `no`: it is.
         irq_time_accounting: String, "", Start, Never, "configuration unreadable" =>
-            environment::irq_time_accounting(it.host).to_owned();
+            input::irq_time_accounting(it.host).to_owned();
         /// Governors of cpufreq at the start.
         governor: String, "", Start, Never, "no cpufreq" => known(&it.host.governor);
         /// Driver of cpufreq.
-        cpufreq_driver: String, "", Start, Never, "no cpufreq" => it.host.cpufreq_driver().unwrap_or_default();
+        cpufreq_driver: String, "", Start, Never, "no cpufreq" => known(&it.host.cpufreq_driver());
         /// Lowest clock that a governor may choose, over all CPUs.
         freq_min_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq" =>
-            environment::mhz(it.host, |policy| policy.min_khz, u64::min);
+            input::mhz(it.host, |policy| policy.min_khz, u64::min);
         /// Highest clock that a governor may choose, over all CPUs.
         freq_max_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq" =>
-            environment::mhz(it.host, |policy| policy.max_khz, u64::max);
+            input::mhz(it.host, |policy| policy.max_khz, u64::max);
         /// Lowest clock asked for on the CPU of a bench thread when a window closed.
         freq_low_mhz: Option<f64>, "MHz", Run, Never, "no cpufreq, not pinned" =>
-            sensor_readings::freq_low_mhz(it.samples);
+            sensors::freq_low_mhz(it.samples);
         /// Slowest real clock of a bench thread's CPU, relative to that at the start.
         clock_min_pct: Option<f64>, "%", Run, Never, "never timed" =>
-            sensor_readings::clock_min_pct(it.samples, &it.environment.cpu_speeds);
+            sensors::clock_min_pct(it.samples, &it.environment.cpu_speeds);
         /// Source of the kernel's time, such as `arch_sys_counter` or `tsc`.
         clocksource: String, "", Start, Never, "unknown" => known(&it.host.clocksource);
         /// Driver of cpuidle.
         cpuidle_driver: String, "", Start, Never, "none" => known(&it.host.cpuidle_driver);
         /// Idle states of the bench threads' CPUs and their shares of the windows; `no`: in none.
-        idle_states: String, "", Window, Never, "no cpuidle, not pinned" => sensor_readings::idle_states(it.samples);
+        idle_states: String, "", Window, Never, "no cpuidle, not pinned" => sensors::idle_states(it.samples);
         /// CPUs isolated from the scheduler (`isolcpus=`), or `no`.
-        isolated_cpus: String, "", Start, Never, "unknown" => environment::isolated_cpus(it.host);
+        isolated_cpus: String, "", Start, Never, "unknown" => input::isolated_cpus(it.host);
         /// Load average over the minute before the start.
         load_1min: Option<f64>, "", Start, Never, "unknown" => it.host.load_1min.map(decimals::<2>);
         /// CPUs that RPS moves packets of `lo` to, or `no`.
-        rps_cpus: String, "", Start, Never, "unknown" => environment::rps_cpus(it.host);
+        rps_cpus: String, "", Start, Never, "unknown" => input::rps_cpus(it.host);
         /// Flows that conntrack tracked at the start in this network namespace.
         conntrack_entries: Option<u64>, "", Start, Never, "not loaded" => it.host.conntrack.map(|it| it.entries);
         /// CPUs that take the interrupts of network interfaces, such as `eth0 on 0`.
-        nic_irq_cpus: String, "", Start, Never, "unknown" => environment::nic_irq_cpus(it.host);
+        nic_irq_cpus: String, "", Start, Never, "unknown" => input::nic_irq_cpus(it.host);
         /// Hottest sensor of the CPUs before the case's first window.
         temp_c_start: Option<f64>, "°C", Run, Never, "no sensor" =>
             celsius(it.samples.first().and_then(|first| first.climate.first_millic));
@@ -452,19 +455,18 @@ columns! { |it: &Computed|
         temp_c_end: Option<f64>, "°C", Run, Never, "no sensor" =>
             celsius(it.samples.last().and_then(|last| last.climate.last_millic));
         /// Highest reading of the CPUs' sensors around the case's windows.
-        temp_c_max: Option<f64>, "°C", Run, Never, "no sensor" => sensor_readings::temp_c_max(it.samples);
+        temp_c_max: Option<f64>, "°C", Run, Never, "no sensor" => sensors::temp_c_max(it.samples);
         /// Kinds of throttling during the case; `no`: none; `not by the kernel`: the kernel did not throttle, and no
         /// firmware says whether it did.
-        #[serde(serialize_with = "joined::text")]
-        throttled: Throttled, "", Run, Never, "no sensor" => sensor_readings::throttled(it.samples);
+        throttled: String, "", Run, Never, "no sensor" => sensors::throttled(it.samples);
         /// Interface of this host: driver, speed, MTU, queues, rings, coalescing, EEE, queueing discipline.
-        #[serde(serialize_with = "joined::text")]
+        #[serde(serialize_with = "column::text")]
         nic: NicText, "", Start, Never, "one host" => it.input.nics.0.clone();
         /// Other host, as it was typed.
-        remote: String, "", Start, Never, "one host" => it.input.wire.map_or_else(String::new, |to| to.to.clone());
+        remote: String, "", Start, Never, "one host" => it.input.wire.map_or_else(String::new, |to| safe(&to.to));
         /// `board` of the other host.
         remote_board: String, "", Start, Never, "one host" =>
-            it.input.wire.map_or_else(String::new, |to| to.board.clone());
+            it.input.wire.map_or_else(String::new, |to| safe(&to.board));
         /// `model` of the other host.
         remote_model: String, "", Start, Never, "one host, unknown" => it.of_remote(|other| &other.model);
         /// `cpu_model` of the other host.
@@ -476,7 +478,7 @@ columns! { |it: &Computed|
         /// `governor` of the other host.
         remote_governor: String, "", Start, Never, "one host, unknown" => it.of_remote(|other| &other.governor);
         /// `nic` of the other host.
-        #[serde(serialize_with = "joined::text")]
+        #[serde(serialize_with = "column::text")]
         remote_nic: NicText, "", Start, Never, "one host" => it.input.nics.1.clone();
         /// Machine, or across a wire both: board, model, CPUs, architecture, and what virtualises it.
         machine_id: String, "", Start, Always, "never" => String::new();
@@ -485,18 +487,6 @@ columns! { |it: &Computed|
         /// When the case's first window opened, UTC, RFC 3339.
         started_at: String, "", Case, Always, "no window" => derived::started_at(it.samples);
         /// Version of udpbench, with the profile of cargo that built it unless that is `dist`: `0.1.0-release`.
-        version: String, "", Start, Never, "never" => it.host.build.version.clone();
+        version: String, "", Start, Never, "never" => safe(&it.host.build.version);
     }
-}
-
-cells! {
-    Decimals: f64;
-    WholeNumbers: u64, i64, u32, usize, Batch, Buffer, Flows, Outstanding, Payload, Priority, Rate, Threads, Tos, Train,
-        Workers;
-    Text: Arrivals, BusyPoll, Case, Checksum, Cmsg, Connection, Direction, Duplex, Ip, LoopbackTrains, Mlock, NicText,
-        Option<Placement>, Sched, ServerModel, ServiceTime, SharingKind, Spread, Status, ThinkTime, Throttled, Transport,
-        Wait, Workload;
-    // Whoever shows a sentence escapes its text.
-    Sentence: Reason;
-    Sentences: Vec<Warning>;
 }

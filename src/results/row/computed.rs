@@ -1,17 +1,17 @@
 //! What the columns of a row are computed from. Each is computed once, and columns.rs takes its parts.
 
-use super::contamination::Windows;
-use super::derived::{self, Speeds};
-use super::energy::Energy;
-use super::environment::known;
-use super::fairness::Fairness;
-use super::pacing::Gaps;
+use super::column::decimals;
+use super::derived::{self, Value};
+use super::disturbed::{self, Windows};
+use super::input::known;
 use super::round_trips::{Latencies, SHARES};
-use super::rounding::decimals;
-use super::{Environment, Reason, RowInput, Status, doubts, earlier, preempted, residual, status};
+use super::scatter::{next_run_pct, residual_sd_pct};
+use super::sensors::Energy;
+use super::traffic::{self, Fairness, Gaps};
+use super::{Environment, Reason, RowInput, status};
 use crate::data::{Case, Places, Sample, Verified, WindowAccounting};
 use crate::host::facts::Host;
-use crate::stats::Estimate;
+use crate::stats::{self, Estimate};
 use crate::sys::run_queue::CpuTaken;
 
 /// Facts and estimates that columns are computed from.
@@ -22,15 +22,10 @@ pub(super) struct Computed<'a> {
     pub(super) samples: &'a [Sample],
     pub(super) host: &'a Host,
     pub(super) verified: Option<Verified>,
-    pub(super) status: Status,
     pub(super) reason: Reason,
     /// False for a starved or faulty case: it has counts, but no rate.
     pub(super) speaks: bool,
     pub(super) windows: Windows<'a>,
-    pub(super) speeds: Speeds,
-    /// Ratio to the reference, unless the rate was set, which is no result.
-    pub(super) ratio: Option<Estimate>,
-    pub(super) to_half: Option<Estimate>,
     /// All requests.
     pub(super) requests: Latencies<'a>,
     /// Requests whose times count.
@@ -50,11 +45,9 @@ pub(super) struct Computed<'a> {
 impl<'a> Computed<'a> {
     pub(super) fn new(input: &'a RowInput, environment: &'a Environment) -> Self {
         let (case, samples) = (input.case, input.samples);
-        let (status, reason) = status::status(input);
-        let speaks = status == Status::Ok || status == Status::Interrupted;
-        let windows = Windows::new(samples, input.reference, environment);
-        let speeds = windows.speeds_if(|_| speaks);
-        let is_overloaded = doubts::overload(case, samples).is_some();
+        let reason = status::reason(input);
+        let speaks = matches!(reason, Reason::None | Reason::Interrupted(_));
+        let is_overloaded = traffic::overload(case, samples).is_some();
         let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));
         let accounting = (!samples.is_empty()).then(|| derived::total_accounting(samples));
         let between_hosts = accounting.filter(|_| case.direction.is_some());
@@ -65,38 +58,49 @@ impl<'a> Computed<'a> {
             samples,
             host: &environment.host,
             verified: input.verified,
-            status,
             reason,
             speaks,
-            windows,
-            ratio: speeds.ratio.filter(|_| case.rate.is_none()),
-            speeds,
-            to_half: derived::ratio(samples, input.half).filter(|_| speaks),
+            windows: Windows::new(samples, input.reference, environment),
             requests: Latencies::of(samples),
             rtt: latencies.quantiles_us(),
             latencies,
             gaps: Gaps::of(samples),
             fairness: Fairness::of(samples),
-            energy: if speaks {
-                Energy::of(samples, input.idle_powers)
-            } else {
-                Energy::default()
-            },
-            earlier_pct: earlier::next_run_pct(input.earlier_pps).filter(|_| speaks),
+            energy: Energy::of(samples, input.idle_powers)
+                .filter(|_| speaks)
+                .unwrap_or_default(),
+            earlier_pct: next_run_pct(input.earlier_pps).filter(|_| speaks),
             accounting,
             places: between_hosts.map(|accounting| accounting.places),
         }
     }
 
+    /// Estimates a value from all windows.
+    pub(super) fn over(&self, value: Value) -> Option<Estimate> {
+        stats::estimate(&self.windows.values(value, false)).filter(|_| self.speaks)
+    }
+
+    /// Estimates the ratio of a value to that of the reference in the same round.
+    pub(super) fn to_reference(&self, value: Value) -> Option<Estimate> {
+        stats::estimate(&self.windows.ratios(value, false)).filter(|_| self.speaks)
+    }
+
+    /// Returns the scatter of these ratios: standard deviation of their natural logarithms, in percent.
+    pub(super) fn ratio_sd_pct(&self, value: Value) -> Option<f64> {
+        let deviation = stats::log_deviation(&self.windows.ratios(value, false));
+        let deviation = deviation.filter(|_| self.speaks)?;
+        Some(decimals::<3>(100.0 * deviation))
+    }
+
     /// Returns the scatter of a value without what the engines of a block have in common.
-    pub(super) fn residual_sd_pct(&self, value: fn(&Sample) -> Option<f64>) -> Option<f64> {
-        let found = residual::sd_pct(self.samples, self.input.others, value);
+    pub(super) fn residual_sd_pct(&self, value: Value) -> Option<f64> {
+        let found = residual_sd_pct(self.samples, self.input.others, value);
         found.filter(|_| self.speaks).map(decimals::<3>)
     }
 
     /// Returns the time that something took from the CPUs of the threads.
     pub(super) fn taken_pct(&self, what: fn(CpuTaken) -> u64) -> Option<f64> {
-        preempted::taken_pct(self.samples, what).map(decimals::<2>)
+        disturbed::taken_pct(self.samples, what).map(decimals::<2>)
     }
 
     /// Returns a fact about the other host. Empty: there is none, or it is unknown.

@@ -1,79 +1,20 @@
 //! Numbers computed from the raw counters of windows.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::counters_by_name::summed;
-use super::rounding::decimals;
+use super::column::decimals;
 use crate::data::{Sample, Side, ThreadSample, WindowAccounting};
 use crate::stats::{self, Estimate};
 
-/// Estimates from the windows of a case.
-pub(super) struct Speeds {
-    pub(super) received_pps: Option<Estimate>,
-    pub(super) received_mbps: Option<Estimate>,
-    pub(super) sent_pps: Option<Estimate>,
-    pub(super) sender_cpu_ns_per_packet: Option<Estimate>,
-    pub(super) receiver_cpu_ns_per_packet: Option<Estimate>,
-    pub(super) cpu_ns_per_packet: Option<Estimate>,
-    pub(super) other_cpu_ns_per_packet: Option<Estimate>,
-    /// Datagrams received, relative to the reference in the same round.
-    pub(super) ratio: Option<Estimate>,
-    /// CPU time per datagram received, relative to the reference in the same round.
-    pub(super) cpu_ratio: Option<Estimate>,
-    /// Rounds in which both the case and the reference have a window.
-    pub(super) pairs: usize,
-    /// Scatter of the paired ratios: standard deviation of their natural logarithms, in percent.
-    pub(super) ratio_sd_pct: Option<f64>,
-    /// Scatter of the paired ratios of CPU time: standard deviation of their natural logarithms, in percent.
-    pub(super) cpu_ratio_sd_pct: Option<f64>,
-    /// Confidence level of the intervals, in percent.
-    pub(super) interval_pct: Option<f64>,
-    /// Coefficient of variation of the datagrams received, in percent.
-    pub(super) cv_pct: Option<f64>,
-}
-
-impl Speeds {
-    /// Estimates the speeds from these windows, and the ratios from these pairs of a window and the window of the
-    /// reference in the same round.
-    pub(super) fn of(windows: &[&Sample], pairs: &[(&Sample, &Sample)]) -> Self {
-        let values = |value: fn(&Sample) -> Option<f64>| -> Vec<f64> {
-            windows.iter().filter_map(|sample| value(sample)).collect()
-        };
-        let over = |value| stats::estimate(&values(value));
-        let ratios = paired_ratios(pairs, received_pps);
-        let cpu_ratios = paired_ratios(pairs, cpu_ns_per_packet);
-        let scatter = |ratios: &[f64]| {
-            let deviation = stats::log_deviation(ratios);
-            deviation.map(|deviation| decimals::<3>(100.0 * deviation))
-        };
-        let cv = stats::coefficient_of_variation(&values(received_pps));
-        Self {
-            received_pps: over(received_pps),
-            received_mbps: over(received_mbps),
-            sent_pps: over(sent_pps),
-            sender_cpu_ns_per_packet: over(sender_cpu_ns_per_packet),
-            receiver_cpu_ns_per_packet: over(receiver_cpu_ns_per_packet),
-            cpu_ns_per_packet: over(cpu_ns_per_packet),
-            other_cpu_ns_per_packet: over(other_cpu_ns_per_packet),
-            ratio: stats::estimate(&ratios),
-            pairs: ratios.len(),
-            cpu_ratio: stats::estimate(&cpu_ratios),
-            ratio_sd_pct: scatter(&ratios),
-            cpu_ratio_sd_pct: scatter(&cpu_ratios),
-            interval_pct: (windows.len() > 1)
-                .then(|| decimals::<1>(100.0 * stats::coverage(windows.len()))),
-            cv_pct: cv.map(|cv| decimals::<2>(100.0 * cv)),
-        }
-    }
-}
+/// A number that a window has.
+pub(super) type Value = fn(&Sample) -> Option<f64>;
 
 /// Returns the ratio of the datagrams received in windows to those of other windows in the same round.
 pub(super) fn ratio(samples: &[Sample], others: &[Sample]) -> Option<Estimate> {
     let partner = |sample: &Sample| others.iter().find(|other| other.round == sample.round);
-    let pairs = samples
-        .iter()
-        .filter_map(|sample| Some((sample, partner(sample)?)));
-    stats::estimate(&paired_ratios(&pairs.collect::<Vec<_>>(), received_pps))
+    let ratio = |sample| ratio_of((sample, partner(sample)?), received_pps);
+    stats::estimate(&samples.iter().filter_map(ratio).collect::<Vec<f64>>())
 }
 
 /// Returns whether `windows` outliers among `all` windows can move an estimate arbitrarily far. A Hodges-Lehmann
@@ -162,12 +103,12 @@ pub(crate) fn received_pps(sample: &Sample) -> Option<f64> {
     per_second(sample, received(sample) as f64)
 }
 
-fn received_mbps(sample: &Sample) -> Option<f64> {
+pub(super) fn received_mbps(sample: &Sample) -> Option<f64> {
     let bits = 8.0 * sum(sample, |thread| thread.result().1) as f64;
     per_second(sample, bits / 1e6)
 }
 
-fn sent_pps(sample: &Sample) -> Option<f64> {
+pub(super) fn sent_pps(sample: &Sample) -> Option<f64> {
     per_second(sample, sent(sample) as f64)
 }
 
@@ -190,7 +131,7 @@ pub(super) fn has(sample: &Sample, side: Side) -> bool {
 
 /// Returns the CPU time of the senders per datagram sent, in nanoseconds. For requests, all CPU time of the clients
 /// counts.
-fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
+pub(super) fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     let sends = |thread: &ThreadSample| match thread.side {
         Side::Sender | Side::Client => true,
         Side::Receiver => has(sample, Side::Server),
@@ -199,7 +140,7 @@ fn sender_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     cpu_ns_per(sample, sends, initiated)
 }
 
-fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
+pub(super) fn receiver_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     // For requests, the receivers are the servers; threads that receive responses belong to clients.
     if has(sample, Side::Server) {
         cpu_ns_per(sample, |thread| thread.side == Side::Server, served)
@@ -217,7 +158,7 @@ pub(crate) fn cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     cpu_ns_per(sample, counts, concluded)
 }
 
-fn other_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
+pub(super) fn other_cpu_ns_per_packet(sample: &Sample) -> Option<f64> {
     let packets = received(sample);
     (packets > 0).then_some(sample.other_cpu_ns? as f64 / packets as f64)
 }
@@ -230,13 +171,10 @@ pub(super) fn other_cpu_pct(samples: &[Sample]) -> Option<f64> {
     percent(other, threads.filter_map(|thread| thread.cpu_ns).sum())
 }
 
-/// Returns the ratio of the case to the reference in each round. Drift affects both, and cancels.
-fn paired_ratios(pairs: &[(&Sample, &Sample)], value: fn(&Sample) -> Option<f64>) -> Vec<f64> {
-    let ratio = |(sample, reference): &(&Sample, &Sample)| {
-        let base = value(reference)?;
-        (base > 0.0).then_some(value(sample)? / base)
-    };
-    pairs.iter().filter_map(ratio).collect()
+/// Returns the ratio of a value of a window to that of another one.
+pub(super) fn ratio_of((sample, other): (&Sample, &Sample), value: Value) -> Option<f64> {
+    let base = value(other)?;
+    (base > 0.0).then_some(value(sample)? / base)
 }
 
 /// Returns the smallest share of the received datagrams that one receiver got over all windows, in percent.
@@ -271,4 +209,15 @@ pub(super) fn low<const PLACES: u8>(estimate: Option<Estimate>) -> Option<f64> {
 
 pub(super) fn high<const PLACES: u8>(estimate: Option<Estimate>) -> Option<f64> {
     estimate?.high.map(decimals::<PLACES>)
+}
+
+/// Adds up counts by name.
+pub(super) fn summed<'a, K: Ord>(
+    counts: impl IntoIterator<Item = (K, &'a u64)>,
+) -> BTreeMap<K, u64> {
+    let mut sums = BTreeMap::new();
+    for (name, count) in counts {
+        *sums.entry(name).or_default() += count;
+    }
+    sums
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::{CaseWarning, Row, Status, Warning};
-use crate::data::{BlockKey, Connection, Outstanding, Workload};
+use crate::data::{Arrivals, BlockKey, Connection, Outstanding, Workload};
 use crate::plan::LOADS_PCT;
 
 /// Load at which a row has round trips.
@@ -28,10 +28,10 @@ impl fmt::Display for Load {
     }
 }
 
-/// Values that the rows of an engine at several rates have in common.
-type Series = (BlockKey, Connection, u32, String);
-/// Values that the series of several engines have in common.
+/// Values that the rows of a block at any rate have in common.
 type Block = (BlockKey, Connection, u32);
+/// Values that the rows of an engine at several rates have in common.
+type Series = (Block, Option<Arrivals>, String);
 
 impl Load {
     /// Returns the load of each row of one machine. `None`: the row is measured by its throughput. That is every row
@@ -39,26 +39,24 @@ impl Load {
     /// without given rates.
     pub fn of_rows(rows: &[&Row]) -> Vec<Option<Self>> {
         let mut rates: BTreeMap<Series, BTreeSet<u32>> = BTreeMap::new();
-        let (mut with_ratios, mut with_rates) = (BTreeSet::new(), BTreeSet::new());
+        let mut with_ratios = BTreeSet::new();
         for row in rows.iter().filter(|row| row.workload == Workload::Rr) {
+            let own = series(row);
             if let Some(rate) = row.target_pps {
-                rates.entry(series(row)).or_default().insert(rate.into());
-                with_rates.insert(block(row));
+                rates.entry(own).or_default().insert(rate.into());
             } else if row.status == Status::Ok && row.ratio_to_std.is_some() {
-                with_ratios.insert(block(row));
+                with_ratios.insert(own.0);
             }
         }
         let load = |row: &&Row| match row.target_pps {
             _ if row.workload != Workload::Rr => None,
-            Some(rate) => Some(at_rate(row, rate.into(), &rates)),
+            Some(rate) => Some(at_rate(&series(row), rate.into(), &rates)),
             None => {
                 let waits = row.outstanding.unwrap_or(Outstanding::DEFAULT) == Outstanding::DEFAULT
                     && row.think_time.is_none();
-                let is_beside = || {
-                    let block = block(row);
-                    with_rates.contains(&block) || !with_ratios.contains(&block)
-                };
-                (waits && is_beside()).then_some(Self::Alone)
+                let block = series(row).0;
+                let has_rates = rates.keys().any(|(other, ..)| *other == block);
+                (waits && (has_rates || !with_ratios.contains(&block))).then_some(Self::Alone)
             }
         };
         rows.iter().map(load).collect()
@@ -67,12 +65,9 @@ impl Load {
 
 /// Returns the share of the engine's rate if all its rates are in the proportions of [`LOADS_PCT`], and other engines
 /// of the run had other rates. Engines that were all given the same rates were not loaded by a share of theirs.
-fn at_rate(row: &Row, rate: u32, rates: &BTreeMap<Series, BTreeSet<u32>>) -> Load {
-    let own = series(row);
-    let of_engine = &rates[&own];
-    let is_beside = |(block, connection, seed, _): &&Series| {
-        (block, connection, seed) == (&own.0, &own.1, &own.2)
-    };
+fn at_rate(own: &Series, rate: u32, rates: &BTreeMap<Series, BTreeSet<u32>>) -> Load {
+    let of_engine = &rates[own];
+    let is_beside = |(block, arrivals, _): &&Series| (block, arrivals) == (&own.0, &own.1);
     let mut beside = rates.keys().filter(is_beside);
     let are_given = beside.clone().count() > 1 && beside.all(|one| rates[one] == *of_engine);
     let nth = shares(of_engine).filter(|_| !are_given).and_then(|shares| {
@@ -99,22 +94,15 @@ fn shares(rates: &BTreeSet<u32>) -> Option<[u8; LOADS_PCT.len()]> {
     are_all.then(|| LOADS_PCT.map(|pct| pct as u8))
 }
 
-fn block(row: &Row) -> Block {
+fn series(row: &Row) -> Series {
+    let key = row.block();
     let block = BlockKey {
         rate: None,
         arrivals: None,
-        ..row.block()
+        ..key
     };
-    (block, row.connection, row.seed)
-}
-
-fn series(row: &Row) -> Series {
-    let (block, connection, seed) = block(row);
-    let block = BlockKey {
-        arrivals: row.block().arrivals,
-        ..block
-    };
-    (block, connection, seed, row.label())
+    let block = (block, row.connection, row.seed);
+    (block, key.arrivals, row.label())
 }
 
 impl Row {

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use super::column::milliseconds;
 use super::computed::Computed;
-use super::counters_by_name::summed;
-use super::refusals::Refusals;
-use super::status::{comes_late, unread};
-use super::{
-    CaseWarning, RowInput, Warning, busy_polled, derived, doubts, energy, milliseconds, on_the_way,
-    pacing, sensor_readings,
-};
+use super::derived::summed;
+use super::status::{comes_late, refusals, unread};
+use super::{CaseWarning, RowInput, Warning, derived, path, sensors, traffic};
 use crate::data::{Sample, Sharing, Side, ThreadSample};
 use crate::host::placement::Placement;
 use crate::stats;
+
+/// CPU time of other threads of the program, in percent of that of the bench threads, that need not be said.
+const NEGLIGIBLE_PCT: f64 = 1.0;
 
 /// Returns whether threads of this side are workers, or have their work done by workers.
 fn on_workers(input: &RowInput, side: Side) -> bool {
@@ -30,19 +30,19 @@ pub(super) fn warnings(of: &Computed) -> Vec<Warning> {
     let samples = input.samples;
     let mut of_case = of_rounds(input);
     of_case.extend(unlike_a_longer_run(input));
-    of_case.extend(doubts::overload(input.case, samples));
-    of_case.extend(on_the_way::warnings(input));
-    of_case.extend(busy_polled::no_effect(samples));
-    of_case.extend(pacing::not_kept(input.case, input.engines.sender, samples));
+    of_case.extend(traffic::overload(input.case, samples));
+    of_case.extend(path::warnings(input));
+    of_case.extend(traffic::busy_poll_without_effect(samples));
+    of_case.extend(traffic::not_kept(input.case, input.engines.sender, samples));
     of_case.extend(of.latencies.warnings());
     of_case.extend(idle_threads(input));
-    of_case.extend(of.windows.warnings(&of.speeds));
+    of_case.extend(of.windows.warnings(of.speaks));
     of_case.extend(remarks(samples));
     let datagrams = unread(input);
     if datagrams > 0 && comes_late(input) {
         of_case.push(CaseWarning::LeftUnread { datagrams });
     }
-    of_case.extend(Refusals::of(samples).map(|refusals| CaseWarning::Refused { refusals }));
+    of_case.extend(refusals(samples).map(|how| CaseWarning::Refused { how }));
     let calls = derived::failed_calls(samples);
     if calls > 0 {
         of_case.push(CaseWarning::CallsFailed { calls });
@@ -52,17 +52,11 @@ pub(super) fn warnings(of: &Computed) -> Vec<Warning> {
         let why = why.replace("; ", ", ");
         of_case.push(CaseWarning::MeasuredAgain { why });
     }
-    of_case.extend(uncounted_cpu(samples));
+    let other_pct = derived::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT);
+    of_case.extend(other_pct.map(|pct| CaseWarning::OtherCpuTime { pct }));
+    of_case.extend(sensors::power_unknown(samples, input.meter().as_deref()));
+    of_case.extend(sensors::warnings(samples, environment));
     let mut warnings = input.warnings.clone();
-    if !samples.is_empty() {
-        let from_c = environment.throttles_from_c;
-        of_case.extend(energy::warning(samples, input.meter.as_deref()));
-        of_case.extend(sensor_readings::warnings(
-            samples,
-            &environment.cpu_speeds,
-            from_c,
-        ));
-    }
     warnings.extend(of_case.into_iter().map(Warning::Case));
     if !samples.is_empty() {
         warnings.extend(environment.unfit.iter().cloned().map(Warning::Host));
@@ -94,7 +88,15 @@ fn of_rounds(input: &RowInput) -> Vec<CaseWarning> {
     if let Some(settles_ms) = settles_ms.filter(is_late) {
         warnings.push(CaseWarning::ShortWarmUp { settles_ms });
     }
-    warnings.extend(few_rounds(if pairs > 0 { pairs } else { samples.len() }));
+    let rounds = if pairs > 0 { pairs } else { samples.len() };
+    let coverage = stats::coverage(rounds);
+    if rounds > 1 && coverage < stats::CONFIDENCE {
+        let coverage_pct = 100.0 * coverage;
+        warnings.push(CaseWarning::FewRounds {
+            rounds,
+            coverage_pct,
+        });
+    }
     let buffers = |sample: &Sample| (sample.rcvbuf_bytes, sample.sndbuf_bytes);
     let mut pairs = samples.windows(2);
     if pairs.any(|two| buffers(&two[0]) != buffers(&two[1])) {
@@ -111,21 +113,6 @@ fn remarks(samples: &[Sample]) -> impl Iterator<Item = CaseWarning> {
         .collect();
     let remarks = remarks.into_iter().cloned();
     remarks.map(|text| CaseWarning::Remark { text })
-}
-
-/// Returns a warning if other threads of the program used CPU time that the CPU time per datagram does not include.
-fn uncounted_cpu(samples: &[Sample]) -> Option<CaseWarning> {
-    const NEGLIGIBLE_PCT: f64 = 1.0;
-    let pct = derived::other_cpu_pct(samples).filter(|&pct| pct > NEGLIGIBLE_PCT)?;
-    Some(CaseWarning::OtherCpuTime { pct })
-}
-
-fn few_rounds(rounds: usize) -> Option<CaseWarning> {
-    let coverage = stats::coverage(rounds);
-    (rounds > 1 && coverage < stats::CONFIDENCE).then_some(CaseWarning::FewRounds {
-        rounds,
-        coverage_pct: 100.0 * coverage,
-    })
 }
 
 /// Returns warnings about windows that are too short for the case.

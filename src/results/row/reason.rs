@@ -1,15 +1,60 @@
-//! Reason of the status of a row.
+//! Status of a case, and why it is not `ok`.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::refusals::Refusals;
-use super::warning::calls_failed;
 use crate::host::tuning::Difference;
-use crate::term::escape;
 use crate::text::digits::counted;
 use crate::text::sentences;
+
+/// Status of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Measured, and its packet counts add up.
+    Ok,
+    /// Not run. The row has the reason.
+    Skipped,
+    /// Failed: it broke, starved, or its packet counts do not add up.
+    Failed,
+    /// Ended early, with the rounds that were measured.
+    Interrupted,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Ok => "ok",
+            Self::Skipped => "skipped",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
+/// Reason why no more rounds of a case were measured that was measured to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndedBy {
+    /// The requested number of rounds was complete.
+    Rounds,
+    /// Every interval was narrow enough.
+    Until,
+    /// The time limit was reached.
+    MaxTime,
+}
+
+impl EndedBy {
+    /// Returns the name in the column `ended_by`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rounds => "rounds",
+            Self::Until => "until",
+            Self::MaxTime => "max-time",
+        }
+    }
+}
 
 /// Reason why a row is not `ok`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,13 +71,8 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Returns the code of a reason that every skipped case has.
-    const SKIPPED: &'static str = "cannot-run";
-
-    /// Returns the codes of all reasons.
-    pub fn codes() -> Vec<&'static str> {
-        [&[Self::SKIPPED], Failure::CODES, Interruption::CODES].concat()
-    }
+    /// Code of a reason that every skipped case has.
+    pub const SKIPPED: &'static str = "cannot-run";
 
     /// Returns the code of the reason, which stays when its words change. `None`: the row is `ok`.
     pub fn code(&self) -> Option<&'static str> {
@@ -44,9 +84,14 @@ impl Reason {
         }
     }
 
-    /// Returns the sentence as one line, with control characters escaped.
-    pub fn line(&self) -> String {
-        escape::line(&self.to_string()).into_owned()
+    /// Returns the status of a row with this reason.
+    pub(super) fn status(&self) -> Status {
+        match self {
+            Self::None => Status::Ok,
+            Self::Skipped(_) => Status::Skipped,
+            Self::Failed(_) => Status::Failed,
+            Self::Interrupted(_) => Status::Interrupted,
+        }
     }
 }
 
@@ -63,19 +108,19 @@ impl fmt::Display for Reason {
 }
 
 sentences! {
-    /// Reason why a case failed.
+    /// Reason why a case failed. `hindrance`: what the kernel said to the calls of a case that moved nothing, after a colon.
     pub enum Failure {
         "counts-differ": CountsDiffer { windows: usize, datagrams: u64 } =>
             "packet counts do not add up in {}: {} unaccounted for",
             counted(*windows, "window"),
             counted(*datagrams, "datagram");
         "starved": Starved { why: String } => "starved and left datagrams unread: {why}";
-        "nothing-due": NothingDue { hindrance: Hindrance } =>
+        "nothing-due": NothingDue { hindrance: String } =>
             "nothing was sent: no burst was due in a window; use a longer --duration or a higher --rate{hindrance}";
-        "nothing-sent": NothingSent { hindrance: Hindrance } => "nothing was sent{hindrance}";
-        "nothing-in-windows": NothingInWindows { hindrance: Hindrance } =>
+        "nothing-sent": NothingSent { hindrance: String } => "nothing was sent{hindrance}";
+        "nothing-in-windows": NothingInWindows { hindrance: String } =>
             "nothing sent in the windows was received{hindrance}";
-        "nothing-received": NothingReceived { hindrance: Hindrance } => "nothing was received{hindrance}";
+        "nothing-received": NothingReceived { hindrance: String } => "nothing was received{hindrance}";
         "setting-changed": SettingChanged { now: Box<Difference> } => "{now}";
         "setting-failed": SettingFailed { why: String } => "{why}";
         "no-answer": NoAnswer { text: String } => "{text}";
@@ -100,23 +145,6 @@ impl Failure {
     /// Returns whether threads that other programs kept from running may be why the case failed.
     pub(crate) fn may_be_starved(&self) -> bool {
         !self.is_of_setting() && !matches!(self, Self::CountsDiffer { .. } | Self::Told { .. })
-    }
-}
-
-/// What the kernel said to the calls of a case that moved nothing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Hindrance {
-    pub(super) refusals: Option<Refusals>,
-    pub(super) failed_calls: u64,
-}
-
-impl fmt::Display for Hindrance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.refusals, self.failed_calls) {
-            (Some(refusals), _) => write!(f, ": {refusals}"),
-            (None, 0) => Ok(()),
-            (None, calls) => write!(f, ": {}", calls_failed(calls)),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Round-trip times: quantiles from histograms.
 
 use super::CaseWarning;
-use super::rounding::decimals;
+use super::column::decimals;
 use crate::data::{Histogram, RoundTrips, Sample};
 use crate::stats::{CONFIDENCE, Estimate};
 

@@ -126,20 +126,20 @@ fn counts(sent: u64, received: u64, dropped_socket: u64) -> Counts {
     }
 }
 
-fn make_row(samples: &[Sample], reference: &[Sample], outcome: Outcome) -> Row {
-    make_row_in(&Environment::default(), samples, reference, outcome)
+fn make_row(samples: &[Sample], reference: &[Sample], ended: Result<EndedBy, Reason>) -> Row {
+    make_row_in(&Environment::default(), samples, reference, ended)
 }
 
 fn make_row_in(
     environment: &Environment,
     samples: &[Sample],
     reference: &[Sample],
-    outcome: Outcome,
+    ended: Result<EndedBy, Reason>,
 ) -> Row {
     let case = case();
     let input = RowInput {
         pin: Some(&two_cpus()),
-        outcome,
+        ended,
         samples,
         reference,
         ..RowInput::skipped(&case, String::new())
@@ -153,7 +153,7 @@ pub(super) fn six() -> Vec<Sample> {
 
 /// Returns an ordinary row, which other tests change.
 pub(crate) fn ordinary_row() -> Row {
-    make_row(&six(), &six(), Outcome::Complete(EndedBy::Rounds))
+    make_row(&six(), &six(), Ok(EndedBy::Rounds))
 }
 
 /// Returns [`window`] with the CPU time on two workers (70 and 60 ms) instead of the bench threads.
@@ -176,7 +176,7 @@ fn window_of_workers(round: u32) -> Sample {
 #[test]
 fn the_cpu_time_of_workers_is_on_nobodys_side() {
     let windows: Vec<Sample> = (1..=6).map(window_of_workers).collect();
-    let row = make_row(&windows, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&windows, &six(), Ok(EndedBy::Rounds));
     assert_eq!(row.sender_cpu_ns_per_packet, None);
     assert_eq!(row.receiver_cpu_ns_per_packet, None);
     assert_eq!(row.cpu_ns_per_packet, Some(6500.0));
@@ -190,7 +190,7 @@ fn a_side_that_no_worker_runs_has_its_own_cpu_time() {
     for window in &mut windows {
         window.threads[0].cpu_ns = Some(30_000_000);
     }
-    let row = make_row(&windows, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&windows, &six(), Ok(EndedBy::Rounds));
     assert_eq!(row.sender_cpu_ns_per_packet, Some(1000.0));
     assert_eq!(row.receiver_cpu_ns_per_packet, None);
     assert_eq!(row.cpu_ns_per_packet, Some(8000.0));
@@ -232,7 +232,7 @@ fn the_numbers_are_those_that_a_pocket_calculator_gives() {
         (row.temp_c_start, row.temp_c_end),
         (Some(50.0), Some(51.25))
     );
-    assert_eq!((row.temp_c_max, row.throttled), (Some(51.5), Throttled::No));
+    assert_eq!((row.temp_c_max, &*row.throttled), (Some(51.5), "no"));
     assert_eq!(row.freq_low_mhz, Some(600.0));
     assert_eq!(row.started_at, "1970-01-01T00:00:01.000Z");
     assert_eq!(row.warnings, []);
@@ -248,23 +248,19 @@ fn ratios_are_taken_within_a_round() {
         sample.threads[0].cpu_ns = Some(198_000_000);
     }
     reference.reverse();
-    let row = make_row(&samples, &reference, Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &reference, Ok(EndedBy::Rounds));
     assert_eq!(
         (row.ratio_to_std_low, row.ratio_to_std_high),
         (Some(1.0), Some(1.0))
     );
     assert_eq!(row.received_pps_low, Some(100_000.0));
     // Without partners there is a warning.
-    let row = make_row(
-        &samples,
-        &reference[..2],
-        Outcome::Complete(EndedBy::Rounds),
-    );
+    let row = make_row(&samples, &reference[..2], Ok(EndedBy::Rounds));
     assert!(
         row.warnings.contains(&CaseWarning::NoPartner.into()),
         "{row:?}"
     );
-    let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &[], Ok(EndedBy::Rounds));
     assert_eq!((row.ratio_to_std, row.ratio_to_std_low), (None, None));
 }
 
@@ -285,7 +281,7 @@ fn a_starved_or_faulty_case_has_counts_but_no_speed() {
         (uncounted, "packet counts do not add up in 1 window"),
         (faulty, "packet counts do not add up in 2 windows"),
     ] {
-        let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+        let row = make_row(&samples, &six(), Ok(EndedBy::Rounds));
         assert_eq!(row.status, Status::Failed);
         let said = row.reason.to_string();
         assert!(said.starts_with(reason), "{said}");
@@ -299,16 +295,20 @@ fn an_interrupted_case_says_what_its_rounds_say() {
     let row = make_row(
         &six()[..1],
         &six()[..1],
-        Outcome::Interrupted(Interruption::Signal),
+        Err(Reason::Interrupted(Interruption::Signal)),
     );
     assert_eq!((row.status, row.rounds), (Status::Interrupted, 1));
     assert_eq!(
         (row.received_pps, row.received_pps_low),
         (Some(200_000.0), None)
     );
-    let row = make_row(&six(), &six(), Outcome::Interrupted(Interruption::Signal));
+    let row = make_row(
+        &six(),
+        &six(),
+        Err(Reason::Interrupted(Interruption::Signal)),
+    );
     assert_eq!((row.status, row.ended_by.as_str()), (Status::Ok, "signal"));
-    let row = make_row(&[], &[], Outcome::Interrupted(Interruption::Signal));
+    let row = make_row(&[], &[], Err(Reason::Interrupted(Interruption::Signal)));
     assert_eq!(
         (row.status, row.rounds, row.sent_packets),
         (Status::Interrupted, 0, None)
@@ -325,7 +325,7 @@ fn an_interrupted_case_says_what_its_rounds_say() {
             "the log ends before the case does",
         ),
     ] {
-        let row = make_row(&[], &[], Outcome::Interrupted(why));
+        let row = make_row(&[], &[], Err(Reason::Interrupted(why)));
         assert_eq!(
             (row.ended_by.as_str(), row.reason.to_string().as_str()),
             (name, reason)
@@ -338,7 +338,7 @@ fn what_is_missing_in_one_window_and_too_much_in_another_does_not_cancel() {
     let mut samples = six();
     samples[0].accounting.at_end.received += 1;
     samples[1].accounting.at_end.received -= 1;
-    let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &six(), Ok(EndedBy::Rounds));
     assert_eq!(row.status, Status::Failed);
     let failure = Failure::CountsDiffer {
         windows: 2,
@@ -349,6 +349,7 @@ fn what_is_missing_in_one_window_and_too_much_in_another_does_not_cancel() {
 
 mod contamination;
 mod dead;
+mod energy;
 mod requests;
 mod stalls;
 mod warnings;

@@ -2,11 +2,8 @@
 
 use std::fmt;
 
-use super::refusals::Refusals;
-use crate::data::Verified;
-use crate::host::check::{Problem, Unfit};
+use crate::host::check::Problem;
 use crate::plan::PlanWarning;
-use crate::term::escape;
 use crate::text::digits::{counted, counted_with_verb};
 use crate::text::sentences;
 
@@ -15,31 +12,17 @@ use crate::text::sentences;
 pub enum Warning {
     /// Known before the start, from the case.
     Plan(PlanWarning),
-    /// Known when its block began.
-    Block(BlockWarning),
-    /// Known from its windows.
+    /// Known when its block began, or from its windows.
     Case(CaseWarning),
     /// Known before the start, from the hosts.
     Host(Problem),
 }
 
 impl Warning {
-    /// Returns the codes of all warnings, in the order of the kinds.
-    pub fn codes() -> Vec<&'static str> {
-        let kinds = [
-            PlanWarning::CODES,
-            BlockWarning::CODES,
-            CaseWarning::CODES,
-            Unfit::CODES,
-        ];
-        kinds.concat()
-    }
-
     /// Returns the code of the warning, which stays when its words change.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Plan(warning) => warning.code(),
-            Self::Block(warning) => warning.code(),
             Self::Case(warning) => warning.code(),
             Self::Host(problem) => problem.unfit.code(),
         }
@@ -49,7 +32,7 @@ impl Warning {
     pub fn problem(&self) -> Option<&Problem> {
         match self {
             Self::Host(problem) => Some(problem),
-            Self::Plan(_) | Self::Block(_) | Self::Case(_) => None,
+            Self::Plan(_) | Self::Case(_) => None,
         }
     }
 
@@ -57,27 +40,15 @@ impl Warning {
     pub(crate) fn is_other_programs(&self) -> bool {
         self.problem().is_some_and(Problem::is_other_programs)
     }
-
-    /// Returns the sentence as one line, with control characters escaped.
-    pub fn line(&self) -> String {
-        escape::line(&self.to_string()).into_owned()
-    }
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Plan(warning) => warning.fmt(f),
-            Self::Block(warning) => warning.fmt(f),
             Self::Case(warning) => warning.fmt(f),
             Self::Host(problem) => problem.fmt(f),
         }
-    }
-}
-
-impl From<BlockWarning> for Warning {
-    fn from(warning: BlockWarning) -> Self {
-        Self::Block(warning)
     }
 }
 
@@ -88,20 +59,14 @@ impl From<CaseWarning> for Warning {
 }
 
 sentences! {
-    /// Warning about the begin of a block, for its rows.
-    pub enum BlockWarning {
+    /// Warning about a case: first those about the begin of its block, then those from its windows.
+    pub enum CaseWarning {
         "still-hot": StillHot { below_c: u16 } =>
             "still not below {below_c} C at the end of the cool-down (temp_c_start)";
         "in-one-process": InOneProcess { why: String } =>
             "some rounds were measured in one process, the program itself: {why}";
         "in-two-parts": InTwoParts => "interrupted and resumed within a round: its windows may lie far apart";
         "resumed-elsewhere": ResumedWithDifference { what: String } => "resumed with a difference: {what}";
-    }
-}
-
-sentences! {
-    /// Warning about a case, from its windows.
-    pub enum CaseWarning {
         "delayed": Delayed => "senders were slowed down on purpose (--delay)";
         "not-verified": NotVerified { reason: String } => "not verified: {reason}";
         "not-pinned": NotPinned => "a thread could not be pinned";
@@ -161,8 +126,7 @@ sentences! {
             f64::from(kbps.1) / 1e3,
             from_to("signal", *signal_dbm, "dBm"),
             from_to("channel", *channel_mhz, "MHz");
-        "path-reorders": PathReorders { verified: Verified } =>
-            "{}", verified.done_on_the_way().unwrap_or_default();
+        "path-reorders": PathReorders { how: String } => "{how}";
         "busy-poll-undone": BusyPollUndone => "--busy-poll had no effect: a library set its sockets otherwise";
         "nothing-to-poll": NothingToPoll =>
             "--busy-poll had no effect: no NAPI delivered the datagrams (SO_INCOMING_NAPI_ID is 0), as over loopback";
@@ -184,7 +148,7 @@ sentences! {
         "left-unread": LeftUnread { datagrams: u64 } =>
             "{} left unread (unread_packets): too late, or their receivers had no CPU",
             counted_with_verb(*datagrams, "datagram");
-        "refused": Refused { refusals: Refusals } => "{refusals}";
+        "refused": Refused { how: String } => "{how}";
         "calls-failed": CallsFailed { calls: u64 } => "{}", calls_failed(*calls);
         "measured-again": MeasuredAgain { why: String } =>
             "bad windows were measured again (repeated_windows), the first as {why}";
@@ -208,20 +172,4 @@ fn from_to<T: fmt::Display>(what: &str, range: Option<(T, T)>, unit: &str) -> St
     range.map_or_else(String::new, |(from, to)| {
         format!(", its {what} from {from} to {to} {unit}")
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_warning_has_a_code_of_its_own() {
-        let mut codes = Warning::codes();
-        let count = codes.len();
-        codes.sort_unstable();
-        codes.dedup();
-        assert_eq!(codes.len(), count);
-        let is_kebab = |code: &&str| code.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-        assert!(codes.iter().all(is_kebab), "{codes:?}");
-    }
 }

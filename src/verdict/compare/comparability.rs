@@ -142,7 +142,6 @@ fn remark(name: &str, fact: Fact, pairs: &[[&Row; 2]]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::host::placement::Placement;
-    use crate::results::row::Throttled;
     use crate::results::row::tests::row_of_a_wire;
     use crate::verdict::compare::tests::row;
 
@@ -171,7 +170,7 @@ mod tests {
         );
         assert!(changed(|new| new.sndbuf_bytes = Some(1)).starts_with("other SO_SNDBUF"));
         assert_eq!(
-            changed(|new| new.throttled = Throttled::Yes("under-voltage".to_owned())),
+            changed(|new| new.throttled = "under-voltage".to_owned()),
             "the board was throttled: under-voltage"
         );
         assert_eq!(

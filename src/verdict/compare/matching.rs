@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::comparability;
 use crate::results::files::Results;
-use crate::results::row::{Failure, Hindrance, Reason, Row, Status, Warning};
+use crate::results::row::{Failure, Reason, Row, Status, Warning};
 use crate::verdict::judge::{Obstacle, Verdict};
 
 /// Case with its rows.
@@ -96,7 +96,7 @@ fn matched<'a>(
         let failure = match &broken.reason {
             Reason::Failed(failure) => failure.clone(),
             _ => Failure::NothingReceived {
-                hindrance: Hindrance::default(),
+                hindrance: String::new(),
             },
         };
         let (failures, runs) = (failed.len(), after.len());

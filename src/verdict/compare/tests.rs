@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::{Connection, Ip};
 use crate::results::row::tests::{of_key, with_case_of_columns};
-use crate::results::row::{Failure, Reason, Status, Throttled};
+use crate::results::row::{Failure, Reason, Status};
 use crate::verdict::judge::table::Detail;
 use crate::verdict::judge::{Change, Engine};
 
@@ -31,7 +31,7 @@ pub(super) fn row_of(engine: &str, connection: Connection, payload: u32, speed: 
         arch: "x86_64".to_owned(),
         kernel: "6.12.0".to_owned(),
         version: "0.1.0".to_owned(),
-        throttled: Throttled::No,
+        throttled: "no".to_owned(),
         ..crate::results::row::tests::ordinary_row()
     }
 }

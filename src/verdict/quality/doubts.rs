@@ -125,11 +125,13 @@ pub(super) const DOUBTS: [Doubt; 11] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::row::Status;
+    use crate::host::check::Unfit;
+    use crate::plan::PlanWarning;
+    use crate::results::row::{CaseWarning, Status};
 
     #[test]
     fn each_doubt_is_shown_by_warnings_that_there_are_or_by_a_status() {
-        let known = Warning::codes();
+        let known = [PlanWarning::CODES, CaseWarning::CODES, Unfit::CODES].concat();
         let statuses = [Status::Failed, Status::Interrupted].map(|it| it.to_string());
         for code in DOUBTS.iter().flat_map(|doubt| doubt.codes) {
             let is_status = statuses.iter().any(|status| status == code);

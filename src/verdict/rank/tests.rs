@@ -5,7 +5,6 @@ use super::table::View;
 use super::*;
 use crate::data::Connection;
 use crate::results::row::Status;
-use crate::results::row::Throttled;
 use crate::results::row::tests::{of_key, ordinary_row, with_case_of_columns};
 
 /// Returns a row of `engine` in `threads` threads, with ratios of the speed and of the CPU time that scatter by 2 %.
@@ -542,7 +541,7 @@ fn the_ranking_says_who_is_ahead_and_how_sure_that_is() {
         rows.push(row("tokio", threads, 0.6, 1.8));
     }
     rows.push(row("quinn-udp", 2, 5.0, 0.2));
-    rows[11].throttled = Throttled::Yes("under-voltage".to_owned());
+    rows[11].throttled = "under-voltage".to_owned();
     insta::assert_snapshot!(table::draw(&rank(&[file(&rows)]), BOTH, 100));
 }
 

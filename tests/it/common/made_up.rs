@@ -5,7 +5,7 @@ use std::path::Path;
 
 use udpbench::data::{Accounting, Case, Counts, Sample};
 use udpbench::results::log::{Event, Header, Log, LogWriter, Of};
-use udpbench::results::row::{BlockWarning, Failure};
+use udpbench::results::row::{CaseWarning, Failure};
 
 /// A log to be changed and written again.
 pub struct MadeUp {
@@ -58,7 +58,7 @@ impl MadeUp {
     }
 
     /// Gives the rows of all blocks a warning.
-    pub fn warned(mut self, of_block: &BlockWarning) -> Self {
+    pub fn warned(mut self, of_block: &CaseWarning) -> Self {
         for event in &mut self.events {
             if let Event::BlockBegun { warning, .. } = event {
                 *warning = Some(of_block.clone());

@@ -231,10 +231,12 @@ pub fn lines(jsonl: &Path) -> Vec<Event> {
 
 /// Returns the lines of a log without their checksums.
 pub fn objects(jsonl: &Path) -> Vec<String> {
-    let objects = line::objects(whole_lines(jsonl).as_bytes())
-        .map(String::from_utf8)
-        .collect::<Result<_, _>>();
-    objects.expect("UTF-8")
+    let lines = whole_lines(jsonl);
+    let objects = lines.lines().map(|line| {
+        let checksum = line.rsplit_once(r#","crc":"#);
+        format!("{}}}", checksum.expect("a checksum").0)
+    });
+    objects.collect()
 }
 
 /// Writes a log of these lines, with their checksums.

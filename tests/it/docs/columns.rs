@@ -43,7 +43,7 @@ fn the_page_about_the_columns_is_made_from_their_table() {
             empty = "";
         }
         let doc = doc.replace("WIRE.md", "[WIRE.md](WIRE.md#fixed-rates)");
-        let mut over = format!("{:?}", column.over).to_lowercase();
+        let mut over = column.over.to_lowercase();
         if !column.unit.is_empty() {
             over = format!("{over}, {}", column.unit);
         }

@@ -60,7 +60,7 @@ fn columns_look_at_what_they_say() {
         assert!(!changed.is_empty(), "{over}");
         for name in changed {
             let column = Column::ALL.iter().find(|column| column.name == name);
-            let mark = format!("{:?}", column.expect("a column").over).to_lowercase();
+            let mark = column.expect("a column").over.to_lowercase();
             // What went wrong anywhere is a warning, or a mark.
             assert!(
                 mark == over || name == "warnings" || name == "contaminated_windows",

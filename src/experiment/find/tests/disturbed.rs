@@ -78,7 +78,9 @@ fn try_next(record: &mut Record, waited: f64) {
     }
     let event = Event::Window(Box::new(Window {
         searched: Some(case().key()),
-        ..sample.into()
+        side: None,
+        tuning: None,
+        sample,
     }));
     record.take(&event).expect("the next trial");
 }

@@ -4,6 +4,7 @@
 use super::{block_in_words, estimate, number, thousands};
 use crate::data::{Arrivals, BlockKey, Connection};
 use crate::plan::LOADS_PCT;
+use crate::results::export::once_each;
 use crate::results::row::{Load, Row, Status};
 use crate::term::table::{Columns, Table};
 
@@ -26,11 +27,11 @@ pub(super) fn table(rows: &[(&Row, Load)]) -> Table {
     table
 }
 
-/// A case alone and at each load, with one kind of arrivals.
+/// A case alone and at each load, with one kind of arrivals. `None`: it is only alone.
 struct Measured<'a> {
     key: Key,
     arrivals: Option<Arrivals>,
-    /// Rows with their loads. At least one.
+    /// Its rows with their loads. At least one.
     rows: Vec<(&'a Row, Load)>,
 }
 
@@ -56,35 +57,28 @@ impl Measured<'_> {
 
 /// Collects the rows of each case and kind of arrivals, in the order of the cases that wait.
 fn cases<'a>(rows: &[(&'a Row, Load)]) -> Vec<Measured<'a>> {
-    let mut cases: Vec<Measured> = Vec::new();
     let (alone, loaded): (Vec<_>, Vec<_>) = rows.iter().partition(|(_, load)| *load == Load::Alone);
-    for (row, load) in loaded {
-        let (key, arrivals) = (key(row), row.arrivals);
-        let mut known = cases.iter_mut();
-        match known.find(|case| case.key == key && case.arrivals == arrivals) {
-            Some(case) => case.rows.push((row, load)),
-            None => cases.push(Measured {
-                key,
+    let keys = once_each(alone.iter().chain(&loaded).map(|(row, _)| key(row)));
+    let mut cases = Vec::new();
+    for case in keys {
+        let own = |rows: &[(&'a Row, Load)]| -> Vec<(&'a Row, Load)> {
+            let own = rows.iter().filter(|(row, _)| key(row) == case);
+            own.copied().collect()
+        };
+        let (alone, loaded) = (own(&alone), own(&loaded));
+        let mut kinds = once_each(loaded.iter().map(|(row, _)| row.arrivals));
+        if kinds.is_empty() {
+            kinds.push(None);
+        }
+        cases.extend(kinds.into_iter().map(|arrivals| {
+            let loaded = loaded.iter().filter(|(row, _)| row.arrivals == arrivals);
+            Measured {
+                key: case.clone(),
                 arrivals,
-                rows: vec![(row, load)],
-            }),
-        }
+                rows: alone.iter().chain(loaded).copied().collect(),
+            }
+        }));
     }
-    for one in &alone {
-        let key = key(one.0);
-        let mut own = cases.iter_mut().filter(|case| case.key == key).peekable();
-        if own.peek().is_some() {
-            own.for_each(|case| case.rows.push(*one));
-        } else {
-            cases.push(Measured {
-                key,
-                arrivals: None,
-                rows: vec![*one],
-            });
-        }
-    }
-    let place = |case: &Measured| alone.iter().position(|(row, _)| key(row) == case.key);
-    cases.sort_by_cached_key(|case| place(case).unwrap_or(usize::MAX));
     cases
 }
 

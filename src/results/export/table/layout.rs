@@ -68,7 +68,7 @@ fn cpu_ns(row: &Row) -> String {
 }
 
 /// Returns the explanation of the columns for this row's workload.
-pub(in crate::results::export) fn legend(row: &Row) -> &'static str {
+pub(super) fn legend(row: &Row) -> &'static str {
     match row.workload {
         Workload::Flood if row.direction.is_some() => {
             "\n\

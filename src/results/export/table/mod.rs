@@ -6,7 +6,7 @@ mod layout;
 use std::collections::BTreeMap;
 
 use self::layout::estimate;
-pub(super) use self::layout::legend;
+use self::layout::legend;
 pub use self::layout::{count, interval_text, number, thousands};
 use crate::results::row::{Load, Reason, Row, Status};
 use crate::term::escape;
@@ -21,8 +21,7 @@ pub const WIDTH: u16 = 100;
 /// Draws the rows in a table of `width` columns, 60 or more, ordered by threads, payload and ip. The remarks on skips, failures and warnings follow. Columns that do not fit are left out, the least important first,
 /// and are named.
 pub fn draw(rows: &[Row], width: u16) -> String {
-    let escaped: Vec<Row> = rows.iter().map(Row::escaped_for_terminal).collect();
-    let (loaded, others) = by_load(&escaped);
+    let (loaded, others) = by_load(rows);
     let mut text = String::new();
     if !loaded.is_empty() {
         text += &latency::table(&loaded).draw(width.into());
@@ -44,11 +43,11 @@ pub fn draw(rows: &[Row], width: u16) -> String {
         }
         text += &table.draw(width.into());
     }
-    text + &below(&escaped, width)
+    text + &below(remarks(rows), width)
 }
 
 /// Returns the columns of the table of these rows, which have the same workload: those with a value in any row.
-pub(super) fn columns(rows: &[&Row]) -> Columns<'static, Row> {
+fn columns(rows: &[&Row]) -> Columns<'static, Row> {
     // Only some rows may have energies.
     let richest = rows.iter().find(|row| has_energy(row)).unwrap_or(&rows[0]);
     layout::columns(richest).known_of(rows)
@@ -72,15 +71,12 @@ pub fn explained(rows: &[Row], width: u16) -> String {
 
 /// Draws only the warnings of the rows, with the number of cases that each concerns.
 pub fn warnings(rows: &[Row], width: u16) -> String {
-    let only_warnings = |row: &Row| Row {
-        reason: Reason::None,
-        ..row.escaped_for_terminal()
-    };
-    let rows: Vec<Row> = rows.iter().map(only_warnings).collect();
-    match below(&rows, width) {
-        none if none.is_empty() => "No warnings.\n".to_owned(),
-        warnings => warnings,
+    let mut warnings = remarks(rows);
+    warnings.retain(|(kind, _), _| *kind == "warning");
+    if warnings.is_empty() {
+        return "No warnings.\n".to_owned();
     }
+    below(warnings, width)
 }
 
 /// Splits the rows that have their columns by load, if any load is a share of a rate, from all others.
@@ -104,7 +100,7 @@ fn by_load(rows: &[Row]) -> (Vec<(&Row, Load)>, Vec<&Row>) {
 }
 
 /// Returns the rows of cases that ran, by workload and then by block.
-pub(super) fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
+fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let ran = rows.iter().filter(|row| row.status != Status::Skipped);
     let mut measured: Vec<&Row> = ran.copied().collect();
     measured.sort_by_cached_key(|row| (row.workload, row.block()));
@@ -112,7 +108,7 @@ pub(super) fn measured<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
 }
 
 /// Describes the parameters that all cases of the block of `row` share.
-pub(super) fn block_in_words(row: &Row) -> String {
+fn block_in_words(row: &Row) -> String {
     let threads = counted(row.threads, "thread");
     let unusual = row.block().unusual().map(|value| format!(", {value}"));
     let unusual: String = unusual.collect();
@@ -120,8 +116,11 @@ pub(super) fn block_in_words(row: &Row) -> String {
     format!("{threads}, {payload} B, {ip}{unusual}, CPUs {cpus}")
 }
 
+/// Number of cases by kind and text of a remark.
+type Remarks<'a> = BTreeMap<(&'a str, String), usize>;
+
 /// Collects skips, failures and warnings by kind and text, with the number of cases that each concerns.
-pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, String), usize> {
+fn remarks(rows: &[Row]) -> Remarks<'_> {
     let mut remarks = BTreeMap::new();
     for row in rows {
         let kind = match row.status {
@@ -140,13 +139,13 @@ pub(super) fn remarks(rows: &[Row]) -> BTreeMap<(&str, String), usize> {
     remarks
 }
 
-fn below(rows: &[Row], width: u16) -> String {
+fn below(remarks: Remarks, width: u16) -> String {
     type Remark<'a> = ((&'a str, String), usize);
     let columns = Columns::<Remark>::default()
         .word("", |((kind, _), _)| (*kind).to_owned())
         .word("", |(_, count)| format!("{count} x"))
         .text("", |((_, what), _)| escape::line(what).into_owned());
-    columns.table(remarks(rows)).draw(width.into())
+    columns.table(remarks).draw(width.into())
 }
 
 #[cfg(test)]

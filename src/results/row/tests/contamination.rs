@@ -15,7 +15,7 @@ fn disturbed(round: u32, lost_pct: u64) -> Sample {
 }
 
 fn row_of(samples: &[Sample]) -> Row {
-    make_row(samples, &six(), Outcome::Complete(EndedBy::Rounds))
+    make_row(samples, &six(), Ok(EndedBy::Rounds))
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn the_references_disturbed_windows_are_in_the_ratios_and_named_where_they_matte
     for n in 1..=5 {
         reference[n as usize - 1] = disturbed(n, 50);
     }
-    let row = make_row(&six(), &reference, Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&six(), &reference, Ok(EndedBy::Rounds));
     assert_eq!((row.disturbed_windows, row.ratio_pairs), (Some(0), Some(6)));
     assert_eq!(row.ratio_to_std, Some(2.0));
     assert_eq!(row.warnings, [CaseWarning::DisturbedWindowsDiffer.into()]);

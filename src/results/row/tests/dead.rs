@@ -19,7 +19,7 @@ fn dead(sent: u64) -> Vec<Sample> {
 }
 
 fn verdict(samples: &[Sample]) -> (Status, String) {
-    let row = make_row(samples, &six(), Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(samples, &six(), Ok(EndedBy::Rounds));
     (row.status, row.reason.to_string())
 }
 
@@ -30,7 +30,7 @@ fn a_case_that_received_nothing_failed() {
     let row = make_row(
         &dead(30_000),
         &six(),
-        Outcome::Interrupted(Interruption::Signal),
+        Err(Reason::Interrupted(Interruption::Signal)),
     );
     assert_eq!((row.status, row.received_pps), (Status::Failed, None));
     assert_eq!(
@@ -72,7 +72,7 @@ fn one_window_that_received_something_is_enough_and_so_is_the_drain_after_it() {
 
 #[test]
 fn nothing_measured_is_not_dead() {
-    let row = make_row(&[], &[], Outcome::Interrupted(Interruption::Signal));
+    let row = make_row(&[], &[], Err(Reason::Interrupted(Interruption::Signal)));
     assert_eq!(row.status, Status::Interrupted);
 }
 
@@ -86,13 +86,13 @@ fn a_thread_that_moved_nothing_beside_one_that_did_is_named() {
         sample.threads.splice(1..1, [idle[0].clone()]);
         sample.threads.push(idle[1].clone());
     }
-    let warnings = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings;
+    let warnings = make_row(&samples, &six(), Ok(EndedBy::Rounds)).warnings;
     let (idle, all) = (1, 2);
     let senders = CaseWarning::IdleSenders { idle, all };
     let receivers = CaseWarning::IdleReceivers { idle, all };
     assert_eq!(warnings, [senders.into(), receivers.into()]);
     samples[3].threads[1].sent_packets = 1;
     samples[3].threads[3].received_packets = 1;
-    let warnings = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings;
+    let warnings = make_row(&samples, &six(), Ok(EndedBy::Rounds)).warnings;
     assert_eq!(warnings, []);
 }

@@ -49,7 +49,7 @@ fn row_of_requests(key: &str, sides: &[Side]) -> Row {
         .collect();
     let input = RowInput {
         pin: Some(&two_cpus()),
-        outcome: Outcome::Complete(EndedBy::Rounds),
+        ended: Ok(EndedBy::Rounds),
         samples: &samples,
         reference: &samples,
         ..RowInput::skipped(&case, String::new())

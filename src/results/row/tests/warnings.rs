@@ -8,7 +8,7 @@ fn windows_that_mislead_are_named() {
     let warned = |change: fn(&mut Sample)| {
         let mut samples = six();
         change(&mut samples[3]);
-        let row = make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds));
+        let row = make_row(&samples, &six(), Ok(EndedBy::Rounds));
         texts(&row).join("; ")
     };
     let filling = |windows: usize| {
@@ -16,7 +16,7 @@ fn windows_that_mislead_are_named() {
         for sample in &mut samples[..windows] {
             sample.accounting.at_closing.received -= 2_000;
         }
-        make_row(&samples, &six(), Outcome::Complete(EndedBy::Rounds)).warnings
+        make_row(&samples, &six(), Ok(EndedBy::Rounds)).warnings
     };
     assert_eq!(filling(2), [CaseWarning::QueuesMoved.into()]);
     assert_eq!(filling(1), [], "no estimate is of it");
@@ -49,12 +49,7 @@ fn heat_and_slower_clocks_are_named() {
             unfit: vec![unfit.clone()],
             ..Environment::default()
         };
-        make_row_in(
-            &environment,
-            &samples,
-            &six(),
-            Outcome::Complete(EndedBy::Rounds),
-        )
+        make_row_in(&environment, &samples, &six(), Ok(EndedBy::Rounds))
     };
     let row = row_of(&|_| {});
     assert_eq!(row.warnings, [Warning::Host(unfit.clone())]);
@@ -87,12 +82,12 @@ fn heat_and_slower_clocks_are_named() {
     assert!(warned(&row, "reached 80 C"), "{row:?}");
     // The throttling was seen in one window and had ended afterwards.
     let row = row_of(&|samples| samples[3].climate.throttle_bits = Some(0x4_0001));
-    assert_eq!(row.throttled.to_string(), "under-voltage+throttled");
+    assert_eq!(row.throttled, "under-voltage+throttled");
     assert!(warned(&row, "under-voltage"), "{row:?}");
     let row = row_of(&|samples| samples[3].climate.cooling = Some(true));
-    assert_eq!(row.throttled.to_string(), "cooled by its clock");
+    assert_eq!(row.throttled, "cooled by its clock");
     let row = row_of(&|samples| samples[3].climate.under_voltage = Some(true));
-    assert_eq!(row.throttled.to_string(), "under-voltage");
+    assert_eq!(row.throttled, "under-voltage");
     // The firmware was not queried, so its throttling is unknown.
     let row = row_of(&|samples| {
         for sample in samples {
@@ -101,11 +96,11 @@ fn heat_and_slower_clocks_are_named() {
     });
     assert_eq!(
         (row.throttled, row.warnings.len()),
-        (Throttled::NotByKernel, 1)
+        ("not by the kernel".to_owned(), 1)
     );
     // A CPU that was not measured at the start has no relative speed.
     let mut samples = six();
     samples[0].threads[0].pace = pace(99);
-    let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &[], Ok(EndedBy::Rounds));
     assert_eq!(row.clock_min_pct, None);
 }

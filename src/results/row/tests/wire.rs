@@ -58,7 +58,7 @@ fn row_over(path: &DirectionCounts) -> Row {
     for sample in &mut samples {
         sample.paths = vec![path.clone()];
     }
-    make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds))
+    make_row(&samples, &[], Ok(EndedBy::Rounds))
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_surplus_in_one_window_makes_up_for_no_loss_in_another() {
     {
         sample.paths = vec![path(received)];
     }
-    let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));
+    let row = make_row(&samples, &[], Ok(EndedBy::Rounds));
     assert_eq!(row.loss_pct, Some(1.1111));
     let [said] = &texts(&row)[..] else {
         panic!("{row:?}");
@@ -90,7 +90,7 @@ fn what_a_path_held_for_long_is_no_fault_of_the_receivers() {
     let mut samples = six();
     let left = |samples: &mut Vec<Sample>, paths: Vec<DirectionCounts>| {
         (samples[1].paths, samples[1].accounting.unread) = (paths, 7);
-        make_row(samples, &[], Outcome::Complete(EndedBy::Rounds))
+        make_row(samples, &[], Ok(EndedBy::Rounds))
     };
     let late = DirectionCounts {
         unread: 7,
@@ -200,7 +200,7 @@ fn a_radio_that_sleeps_or_changes_is_named() {
                 ..path(30_000)
             }];
         }
-        texts(&make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds)))
+        texts(&make_row(&samples, &[], Ok(EndedBy::Rounds)))
     };
     let channel = [5180, 5180];
     assert_eq!(with(false, [65_000, 72_200], channel), Vec::<String>::new());
@@ -227,7 +227,7 @@ fn a_window_without_datagrams_is_too_short_only_where_they_came_later() {
         for sample in &mut samples {
             sample.paths = vec![path(received)];
         }
-        let row = make_row(&samples, &[], Outcome::Complete(EndedBy::Rounds));
+        let row = make_row(&samples, &[], Ok(EndedBy::Rounds));
         texts(&row).join("; ")
     };
     assert!(with(30_000).contains("too short, or the machine too busy"));

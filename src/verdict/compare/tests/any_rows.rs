@@ -4,7 +4,6 @@ use proptest::option::of;
 use proptest::prelude::*;
 
 use super::*;
-use crate::results::row::Throttled;
 use crate::verdict::judge;
 
 fn number() -> impl Strategy<Value = Option<f64>> {
@@ -41,7 +40,7 @@ fn any_row() -> impl Strategy<Value = Row> {
         |(engine, payload, word, status, numbers, (rounds, rcvbuf))| Row {
             status,
             version: word.to_owned(),
-            throttled: Throttled::Yes(word.to_owned()),
+            throttled: word.to_owned(),
             residual_sd_pct: numbers.1,
             cpu_ns_per_packet: numbers.2,
             residual_cpu_sd_pct: numbers.3,
@@ -69,7 +68,7 @@ proptest! {
                 prop_assert!(line.chars().count() <= 100, "{}", line);
             }
             let rows = judge::rows::rows(&found.judgement, ["a", "b"], &serde_json::json!({}));
-            prop_assert!(crate::results::export::csv::encode(&rows).is_ok());
+            prop_assert!(crate::results::export::json::lines(&rows).is_ok());
             for change in changes(&found) {
                 prop_assert!((0.0..=1.0).contains(&change.p_value), "{:?}", change);
                 prop_assert!(change.low <= change.estimate, "{:?}", change);

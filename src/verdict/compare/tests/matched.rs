@@ -4,7 +4,7 @@ use super::*;
 use crate::data::Direction;
 use crate::host::check::{Problem, Unfit};
 use crate::results::row::tests::row_of_a_wire;
-use crate::results::row::{Failure, Hindrance, Reason, Warning};
+use crate::results::row::{Failure, Reason, Warning};
 
 fn broken_by(failure: &Failure) -> Verdict {
     let failure = failure.clone();
@@ -33,7 +33,7 @@ fn what_receives_nothing_now_is_broken_even_where_its_row_says_ok() {
         ..row("mio-level", 0.9)
     };
     let broken = broken_by(&Failure::NothingReceived {
-        hindrance: Hindrance::default(),
+        hindrance: String::new(),
     });
     assert_eq!(verdict_of(row("mio-level", 0.9), dead.clone()), broken);
     let before = results("a", vec![row("mio-level", 0.9)]);
@@ -231,7 +231,7 @@ fn what_starves_on_a_busy_machine_is_undecided_and_what_breaks_on_it_is_broken()
     };
     let verdict = |failure: &Failure| verdict_of(row("mio-level", 0.9), failed(failure));
     let nothing = Failure::NothingReceived {
-        hindrance: Hindrance::default(),
+        hindrance: String::new(),
     };
     let silent = Failure::NoAnswer {
         text: "the agent: no answer within 30 s".to_owned(),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::{BUCKETS, Case, Histogram, RoundTrips, Sample, bucket_of};
 use crate::results::row::tests::window;
-use crate::results::row::{EndedBy, Environment, Outcome, RowInput};
+use crate::results::row::{EndedBy, Environment, RowInput};
 use crate::verdict::rank::choices::{Candidates, Choices, Labels};
 
 const ROUNDS: u32 = 15;
@@ -75,7 +75,7 @@ impl Dice {
                 let input = RowInput {
                     samples,
                     others: &others,
-                    outcome: Outcome::Complete(EndedBy::Rounds),
+                    ended: Ok(EndedBy::Rounds),
                     ..RowInput::skipped(&case, String::new())
                 };
                 rows.push(Row {

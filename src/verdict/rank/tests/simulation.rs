@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::{Case, Sample, Side};
 use crate::results::row::tests::window;
-use crate::results::row::{EndedBy, Environment, Outcome, RowInput};
+use crate::results::row::{EndedBy, Environment, RowInput};
 
 /// Number of simulated runs. Other architectures simulate fewer: there, tests run in a slow emulator.
 const RUNS: usize = if cfg!(target_arch = "x86_64") { 60 } else { 20 };
@@ -58,7 +58,7 @@ impl Dice {
                     samples: &windows[n],
                     reference: &windows[0],
                     others: &others,
-                    outcome: Outcome::Complete(EndedBy::Rounds),
+                    ended: Ok(EndedBy::Rounds),
                     ..RowInput::skipped(&case, String::new())
                 };
                 rows.push(Row::new(&input, &Environment::default()));

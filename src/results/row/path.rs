@@ -1,13 +1,14 @@
-//! Warnings about datagrams on their way between two hosts.
+//! What happened to datagrams on their way between two hosts: counters by name, and warnings.
 
 use std::collections::BTreeMap;
 
-use super::counters_by_name::{paths, summed};
-use super::{CaseWarning, RowInput, derived, radio};
-use crate::data::{CLOSED_PORTS, Sample};
+use super::derived::summed;
+use super::input::safe;
+use super::{CaseWarning, RowInput, derived};
+use crate::data::{CLOSED_PORTS, DirectionCounts, Sample};
 use crate::host::check::cause;
 use crate::sys::loss_places::by_name;
-use crate::sys::nic::{Way, way};
+use crate::sys::nic::{Way, Wireless, way};
 
 /// Returns the warnings about the path. Empty on one host.
 pub(super) fn warnings(input: &RowInput) -> Vec<CaseWarning> {
@@ -19,10 +20,10 @@ pub(super) fn warnings(input: &RowInput) -> Vec<CaseWarning> {
     warnings.extend(damaged_frames(samples));
     warnings.extend(lost_in_driver(samples));
     warnings.extend(places_before_sockets(input));
-    warnings.extend(radio::warnings(samples));
+    warnings.extend(radios(samples));
     let verified = input.verified.filter(|_| input.case.direction.is_some());
-    let verified = verified.filter(|found| found.done_on_the_way().is_some());
-    warnings.extend(verified.map(|verified| CaseWarning::PathReorders { verified }));
+    let how = verified.and_then(|found| found.done_on_the_way());
+    warnings.extend(how.map(|how| CaseWarning::PathReorders { how }));
     warnings
 }
 
@@ -98,18 +99,12 @@ fn most_moved(
     samples: &[Sample],
     is_one: impl Fn(&str, &str) -> bool,
 ) -> Option<((&str, &str), u64)> {
-    let counters = summed(paths(samples).flat_map(|path| {
-        let ends = [
-            ("sender", &path.nic_at_sender),
-            ("receiver", &path.nic_at_receiver),
-        ];
-        let named = ends.into_iter().flat_map(|(end, named)| {
-            let named = named.iter();
-            named.map(move |(name, packets)| ((end, name.as_str()), packets))
-        });
-        named.filter(|((end, name), _)| is_one(end, name))
-    }));
-    counters.into_iter().max_by_key(|(_, packets)| *packets)
+    let counters = by_end(samples, |path| [&path.nic_at_receiver, &path.nic_at_sender]);
+    let counters = counters
+        .into_iter()
+        .map(|((n, name), packets)| ((ENDS[n], name), packets));
+    let picked = counters.filter(|((end, name), _)| is_one(end, name));
+    picked.max_by_key(|(_, packets)| *packets)
 }
 
 /// Returns a warning that names where the receiver's host lost packets, if datagrams were lost meanwhile.
@@ -171,4 +166,98 @@ fn lost_in_driver(samples: &[Sample]) -> Option<CaseWarning> {
 fn is_damage(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     !name.starts_with("tx") && DAMAGED.iter().any(|word| name.contains(word))
+}
+
+/// Smallest change of the bit rate between windows that makes them hard to compare, as a factor.
+const CHANGED: f64 = 1.25;
+
+/// Returns the warnings about the radios of both ends. Empty if they have none.
+fn radios(samples: &[Sample]) -> Vec<CaseWarning> {
+    let radios = paths(samples).map(|path| (path.radio_at_sender, path.radio_at_receiver));
+    let (senders, receivers): (Vec<_>, Vec<_>) = radios.unzip();
+    let mut warnings = Vec::new();
+    for (end, radios) in [("sender", senders), ("receiver", receivers)] {
+        let radios: Vec<Wireless> = radios.into_iter().flatten().collect();
+        if radios.iter().any(|radio| radio.power_save == Some(true)) {
+            warnings.push(CaseWarning::RadioSavesPower {
+                end: end.to_owned(),
+            });
+        }
+        warnings.extend(changed(end, &radios));
+    }
+    warnings
+}
+
+/// Returns a warning if the radio changed its channel or its bit rate between windows.
+fn changed(end: &str, radios: &[Wireless]) -> Option<CaseWarning> {
+    let kbps = range(radios.iter().map(|radio| radio.tx_kbps))?;
+    let channel_mhz = range(radios.iter().map(|radio| radio.frequency_mhz));
+    let channel_mhz = channel_mhz.filter(|(first, last)| first != last);
+    let is_steady = f64::from(kbps.1) < CHANGED * f64::from(kbps.0);
+    if is_steady && channel_mhz.is_none() {
+        return None;
+    }
+    Some(CaseWarning::RadioChanged {
+        end: end.to_owned(),
+        kbps,
+        signal_dbm: range(radios.iter().map(|radio| radio.signal_dbm)),
+        channel_mhz,
+    })
+}
+
+/// Returns the lowest and the highest of the known values.
+fn range<T: Copy + Ord>(values: impl Iterator<Item = Option<T>>) -> Option<(T, T)> {
+    let known: Vec<T> = values.flatten().collect();
+    Some((*known.iter().min()?, *known.iter().max()?))
+}
+
+/// Returns the kernels' reasons for dropped packets in all windows: `sender: QDISC_DROP 112; receiver: NO_SOCKET 6`.
+/// Empty: not requested, or nothing dropped.
+pub(super) fn drop_reasons(samples: &[Sample]) -> String {
+    in_words(&by_end(samples, |path| {
+        [&path.reasons_at_receiver, &path.reasons_at_sender]
+    }))
+}
+
+/// Returns the counters of lost packets at both interfaces in all windows: `receiver: rx_missed_errors 112`. Empty:
+/// none moved.
+pub(super) fn counters_of_nics(samples: &[Sample]) -> String {
+    in_words(&by_end(samples, |path| {
+        [&path.nic_at_receiver, &path.nic_at_sender]
+    }))
+}
+
+/// Ends of a path.
+const ENDS: [&str; 2] = ["receiver", "sender"];
+
+/// Sums of counters in all windows, by their place in [`ENDS`] and their name.
+type Counters<'a> = BTreeMap<(usize, &'a str), u64>;
+
+/// Sums up the counters of each of [`ENDS`].
+fn by_end(
+    samples: &[Sample],
+    counters: fn(&DirectionCounts) -> [&BTreeMap<String, u64>; 2],
+) -> Counters<'_> {
+    summed(paths(samples).flat_map(move |path| {
+        let ends = counters(path).into_iter().enumerate();
+        ends.flat_map(|(n, named)| {
+            let named = named.iter();
+            named.map(move |(name, packets)| ((n, name.as_str()), packets))
+        })
+    }))
+}
+
+fn in_words(counters: &Counters) -> String {
+    let ends = ENDS.iter().enumerate().rev().filter_map(|(n, end)| {
+        let own = counters.iter().filter(|((at, _), _)| *at == n);
+        let words = own.map(|((_, name), packets)| format!("{name} {packets}"));
+        let words: Vec<String> = words.collect();
+        (!words.is_empty()).then(|| format!("{end}: {}", words.join(", ")))
+    });
+    safe(&ends.collect::<Vec<_>>().join("; "))
+}
+
+/// Returns the path of each window. The two directions of a case have the same two machines, so one is enough.
+fn paths(samples: &[Sample]) -> impl Iterator<Item = &DirectionCounts> {
+    samples.iter().filter_map(|sample| sample.paths.first())
 }

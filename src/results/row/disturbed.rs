@@ -1,11 +1,120 @@
-//! Preempted time: a bench thread could have run, but its CPU ran something unrelated to the case.
+//! Windows in which something unrelated to the case affected the result. They are counted and kept.
 //!
-//! The result is a low estimate. Threads of the case that share a CPU wait for each other, each switch to a thread
-//! takes time, and other threads of the program may have run on any CPU. None of these waits counts as preempted.
+//! Time is *preempted* if a bench thread could have run, but its CPU ran something unrelated to the case. That is a low
+//! estimate: threads of the case that share a CPU wait for each other, each switch to a thread takes time, and other
+//! threads of the program may have run on any CPU. None of these waits counts as preempted.
+//!
+//! A window is *disturbed* if a bench thread was preempted for long. It is *contaminated* if it is disturbed, or if a
+//! CPU was throttled or slower than usual.
+//!
+//! Estimates tolerate some disturbed windows, and leaving out marked windows has improved no result. If the other
+//! windows alone would give another result, the row has a warning.
 
-use super::derived;
+use super::derived::{self, Value, cpu_ns_per_packet, ratio_of, received_pps};
+use super::{CaseWarning, Environment, sensors};
 use crate::data::{Sample, Side, ThreadSample};
+use crate::stats;
 use crate::sys::run_queue::CpuTaken;
+
+/// Windows of a case, and their pairs with windows of the reference.
+pub(super) struct Windows<'a> {
+    /// Windows, each with whether it is disturbed.
+    all: Vec<(&'a Sample, bool)>,
+    /// Windows with that of the reference in the same round, and whether one of the two is disturbed.
+    pairs: Vec<((&'a Sample, &'a Sample), bool)>,
+    /// Number of contaminated windows.
+    pub(super) contaminated: usize,
+    /// Preempted time, in percent of the windows.
+    pub(super) preempted_pct: Option<f64>,
+}
+
+impl<'a> Windows<'a> {
+    pub(super) fn new(
+        samples: &'a [Sample],
+        reference: &'a [Sample],
+        environment: &Environment,
+    ) -> Self {
+        let preempted_shares = shares(samples);
+        let all = mark_disturbed(samples, &preempted_shares);
+        let references = mark_disturbed(reference, &shares(reference));
+        let pair = |&(sample, is_disturbed): &(&'a Sample, bool)| {
+            let mut references = references.iter();
+            let (other, is_other) = references.find(|(other, _)| other.round == sample.round)?;
+            Some(((sample, *other), is_disturbed || *is_other))
+        };
+        let is_contaminated = |(sample, is_disturbed): &&(&Sample, bool)| {
+            *is_disturbed
+                || sensors::is_throttled(sample)
+                || sensors::is_slow(sample, &environment.cpu_speeds)
+        };
+        Self {
+            pairs: all.iter().filter_map(pair).collect(),
+            contaminated: all.iter().filter(is_contaminated).count(),
+            preempted_pct: pct(samples, &preempted_shares),
+            all,
+        }
+    }
+
+    /// Returns the number of disturbed windows.
+    pub(super) fn disturbed(&self) -> usize {
+        let disturbed = self.all.iter().filter(|(_, is_disturbed)| *is_disturbed);
+        disturbed.count()
+    }
+
+    /// Returns a value of each window, or only of each undisturbed one.
+    pub(super) fn values(&self, value: Value, only_undisturbed: bool) -> Vec<f64> {
+        let windows = self.all.iter();
+        let windows = windows.filter(|(_, is_disturbed)| !(only_undisturbed && *is_disturbed));
+        windows.filter_map(|(sample, _)| value(sample)).collect()
+    }
+
+    /// Returns the ratio of a value to that of the reference in each round, or only where neither is disturbed. Drift
+    /// affects both, and cancels.
+    pub(super) fn ratios(&self, value: Value, only_undisturbed: bool) -> Vec<f64> {
+        let pairs = self.pairs.iter();
+        let pairs = pairs.filter(|(_, is_disturbed)| !(only_undisturbed && *is_disturbed));
+        pairs
+            .filter_map(|(pair, _)| ratio_of(*pair, value))
+            .collect()
+    }
+
+    /// Returns the warnings about disturbed windows. `speaks`: there are estimates from all windows.
+    pub(super) fn warnings(&self, speaks: bool) -> Vec<CaseWarning> {
+        let mut warnings = Vec::new();
+        if derived::move_estimates(self.disturbed(), self.all.len()) {
+            warnings.push(CaseWarning::LostCpuTime);
+        }
+        let differ_in = |value: Value| {
+            differ(&self.values(value, false), &self.values(value, true))
+                || differ(&self.ratios(value, false), &self.ratios(value, true))
+        };
+        if speaks && (differ_in(received_pps) || differ_in(cpu_ns_per_packet)) {
+            warnings.push(CaseWarning::DisturbedWindowsDiffer);
+        }
+        warnings
+    }
+}
+
+/// Marks the disturbed windows. `preempted_shares`: the preempted time of each window's most preempted thread, as a
+/// fraction of the window.
+fn mark_disturbed<'a>(
+    samples: &'a [Sample],
+    preempted_shares: &[Option<f64>],
+) -> Vec<(&'a Sample, bool)> {
+    let windows = samples.iter().zip(preempted_shares);
+    let marked = windows.map(|(sample, share)| (sample, disturbs(*share, sample)));
+    marked.collect()
+}
+
+/// Returns whether the estimates from all values and from the rest of them differ by more than half of the interval of
+/// the first.
+fn differ(all: &[f64], rest: &[f64]) -> bool {
+    let estimates = stats::estimate(all).zip(stats::estimate(rest));
+    estimates.is_some_and(|(all, rest)| {
+        let half = all.low.zip(all.high).map(|(low, high)| (high - low) / 2.0);
+        half.is_some_and(|half| (all.middle - rest.middle).abs() > half)
+    })
+}
 
 /// Limit of the time of a switch to a thread. Judgement: 0.1 to 1 us were measured on an x86-64 virtual machine, and
 /// where switches are frequent enough to matter, no CPU enters a deep idle state.
@@ -32,7 +141,7 @@ pub(crate) fn disturbs(share: Option<f64>, sample: &Sample) -> bool {
 
 /// Returns for each window the preempted time of the most preempted thread, as a fraction of the window. `None`: not
 /// counted by the kernel.
-pub(super) fn shares(samples: &[Sample]) -> Vec<Option<f64>> {
+fn shares(samples: &[Sample]) -> Vec<Option<f64>> {
     let most = samples.iter().map(|sample| sample.threads.len()).max();
     let threads = 0..most.unwrap_or(0);
     let switch_ns: Vec<f64> = threads.map(|n| shortest_switch_ns(samples, n)).collect();
@@ -48,7 +157,7 @@ pub(crate) fn share_of_one(sample: &Sample) -> Option<f64> {
 }
 
 /// Returns the preempted time over all windows, in percent. `shares`: the fraction of each window.
-pub(super) fn pct(samples: &[Sample], shares: &[Option<f64>]) -> Option<f64> {
+fn pct(samples: &[Sample], shares: &[Option<f64>]) -> Option<f64> {
     let windows = samples.iter().zip(shares);
     let preempted_ns = windows.map(|(sample, share)| Some((*share)? * sample.window_ns as f64));
     let preempted_ns: f64 = preempted_ns.sum::<Option<f64>>()?;

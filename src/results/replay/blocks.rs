@@ -1,12 +1,75 @@
-//! Rows from the state of a replay.
+//! State of the blocks and their cases during a replay, and the rows that follow from it.
 
 use super::Replay;
-use super::progress::{Measured, Stage};
-use crate::data::{self, Case, Sample};
-use crate::plan::{Decision, LinkEnd, Meter, Planned};
-use crate::results::row::{
-    BlockWarning, CaseWarning, EndedBy, NicText, Outcome, Row, RowInput, Warning,
-};
+use crate::data::{self, Case, Sample, Verified};
+use crate::plan::{Decision, LinkEnd, Planned};
+use crate::results::log::added;
+use crate::results::row::{CaseWarning, EndedBy, Failure, NicText, Reason, Row, RowInput, Warning};
+
+/// State of a block during a replay.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Progress {
+    pub(super) stage: Stage,
+    /// Warnings for all rows of the block.
+    pub(super) warnings: Vec<CaseWarning>,
+    /// Cases that run, in the order of the plan.
+    pub(super) cases: Vec<Measured>,
+    /// Round that is being measured. 0: none yet.
+    pub(super) round: u32,
+}
+
+/// Stage of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Stage {
+    #[default]
+    Waiting,
+    Begun,
+    Ended,
+}
+
+/// State of a case during a replay.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    pub(super) samples: Vec<Sample>,
+    /// Rounds whose window was measured a second time, each with the reason.
+    pub(super) repeated: Vec<(u32, String)>,
+    /// Sum of all counters of the windows.
+    counted: u64,
+    pub(super) verified: Option<Verified>,
+    pub(super) failure: Option<Failure>,
+}
+
+impl Measured {
+    pub(super) fn add(&mut self, sample: &Sample) -> Result<(), String> {
+        let (case, round) = (&sample.case, sample.round);
+        if self.samples.iter().any(|other| other.round == round) {
+            return Err(format!("round {round} of {case} twice"));
+        }
+        let counted = added(self.counted, sample);
+        self.counted = counted.ok_or_else(|| {
+            format!("the windows of {case} counted more than can be: 2^60 or more in all")
+        })?;
+        self.samples.push(sample.clone());
+        Ok(())
+    }
+}
+
+impl Progress {
+    /// Returns whether the current round has windows of some cases and still lacks those of others.
+    pub(super) fn is_within_a_round(&self) -> bool {
+        let goes_on = self.cases.iter().filter(|case| case.failure.is_none());
+        let has_window = |case: &Measured| case.samples.iter().any(|it| it.round == self.round);
+        let (measured, missing): (Vec<_>, Vec<_>) = goes_on.partition(|case| has_window(case));
+        !measured.is_empty() && !missing.is_empty()
+    }
+
+    /// Adds a warning. Repeated interruptions give the same one, so it is kept once.
+    pub(super) fn warn(&mut self, warning: CaseWarning) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+}
 
 impl Replay {
     /// Returns the rows of the blocks that have not ended, and then the rows of the cases that do not run.
@@ -62,7 +125,6 @@ impl Replay {
             .collect();
         let reference = sound.iter().find(|(case, _)| case.is_reference());
         let reference = reference.map_or(&[][..], |(_, samples)| samples);
-        let schedule = &self.header.schedule;
         let row = |(planned, measured): (&Planned, &Measured)| {
             let case = &planned.case;
             let engines = |case: &Case| (case.sender, case.receiver);
@@ -77,10 +139,10 @@ impl Replay {
                     Decision::Skip(_) => None,
                 },
                 warnings: self.warnings(planned, &progress.warnings),
-                outcome: match (&measured.failure, ended) {
-                    (Some(failure), _) => Outcome::Failed(failure.clone()),
-                    (None, None) => Outcome::Interrupted(self.interruption.clone()),
-                    (None, Some(by)) => Outcome::Complete(by),
+                ended: match (&measured.failure, ended) {
+                    (Some(failure), _) => Err(Reason::Failed(failure.clone())),
+                    (None, None) => Err(Reason::Interrupted(self.interruption.clone())),
+                    (None, Some(by)) => Ok(by),
                 },
                 samples: &measured.samples,
                 repeated: &measured.repeated,
@@ -91,8 +153,6 @@ impl Replay {
                 earlier_pps: self.header.earlier_pps(case),
                 settles_after: self.settles_after,
                 idle_powers: &self.idle_powers,
-                meter: schedule.settings.meter.as_ref().map(Meter::to_string),
-                until_pct: schedule.until.map(|until| until.half_width_pct),
                 ..self.input(case, "")
             })
         };
@@ -108,12 +168,12 @@ impl Replay {
     }
 
     /// Returns the warnings of the plan and of the block about a case.
-    fn warnings(&self, planned: &Planned, of_block: &[BlockWarning]) -> Vec<Warning> {
+    fn warnings(&self, planned: &Planned, of_block: &[CaseWarning]) -> Vec<Warning> {
         let mut warnings: Vec<Warning> = Vec::new();
         if let Decision::Run(_, of_plan) = &planned.verdict {
             warnings.extend(of_plan.iter().cloned().map(Warning::Plan));
         }
-        warnings.extend(of_block.iter().cloned().map(Warning::Block));
+        warnings.extend(of_block.iter().cloned().map(Warning::Case));
         #[cfg(feature = "calibration")]
         if self.header.schedule.settings.delay.is_some() {
             warnings.push(CaseWarning::Delayed.into());
