@@ -7,8 +7,7 @@ use std::thread;
 
 use anyhow::anyhow;
 
-use crate::cli::options::config::{self, Parsed};
-use crate::cli::{self, AgentArgs, Command, RunArgs};
+use crate::cli::{self, AgentArgs, Cli, Command, RunArgs};
 use crate::commands;
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -46,13 +45,10 @@ fn run() -> ExitCode {
     if let Some(args) = AgentArgs::parse(&words) {
         return commands::agent::run(&args).unwrap_or_else(|error| explain(&error));
     }
-    let Parsed { cli, config, note } = match config::parse(&words) {
-        Ok(parsed) => parsed,
+    let cli = match Cli::typed(&words) {
+        Ok(cli) => cli,
         Err(error) => return explain(&error),
     };
-    if let Some(note) = note {
-        commands::say(&note);
-    }
     let cli = match &cli.command {
         Some(Command::Resume(args)) => match args.command_line() {
             Ok(cli) => cli,
@@ -87,19 +83,11 @@ fn run() -> ExitCode {
         #[cfg(feature = "manual")]
         Some(Command::Manual(args)) => commands::manual::run(args),
         #[cfg(not(feature = "manual"))]
-        Some(Command::Completions(args)) => {
-            Err(commands::not_built("completions", args.shell.name(), "manual").into())
-        }
-        #[cfg(not(feature = "manual"))]
-        Some(Command::Manual(args)) => {
-            let directory = args.directory.to_string_lossy();
-            Err(commands::not_built("manual", &directory, "manual").into())
+        Some(Command::Completions(_) | Command::Manual(_)) => {
+            Err(commands::not_built("udpbench", "manual", "manual").into())
         }
     };
-    outcome.unwrap_or_else(|error| match config {
-        Some(config) => explain(&config.located(error)),
-        None => explain(&error),
-    })
+    outcome.unwrap_or_else(|error| explain(&error))
 }
 
 /// Runs a suite, or runs or resumes one sweep.

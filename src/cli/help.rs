@@ -23,8 +23,7 @@ pub const HEADINGS: [&str; 7] = [
 const RARE_OPTIONS: &str = "--sender --receiver --sndbuf --tos --sched --mlock --transport --flows --outstanding \
     --think-time --arrivals --service --server-model --batch --train --loopback --priority --checksum --cmsg --busy-poll \
     --tokio-workers --duplex --wait --sharing --spread --until --max-time --warmup --heat --no-reference --verify \
-    --power-command --seed --decimal-comma --columns --samples --warnings --explain --config \
-    --no-config --board --rsh --accept --drop-reasons --agent --binary --exceed --width --recheck";
+    --power-command --seed --decimal-comma --columns --samples --warnings --explain --board --rsh --accept --drop-reasons --agent --binary --exceed --width --recheck";
 
 /// Options that `-h` of the program shows, and of `wire`: these also list commands.
 const OF_PROGRAM: &str = "--engine --threads --payload --pin --quick --full --on --output";
@@ -172,6 +171,19 @@ fn refuse_lists(matches: &ArgMatches) -> Result<(), UsageError> {
     Ok(())
 }
 
+/// Returns an error if parameters are given with `--suite`: a suite sets them itself. clap's own error would list every
+/// parameter.
+fn refuse_parameters(matches: &ArgMatches) -> Result<(), UsageError> {
+    let suite = matches.try_get_one::<String>("suite").ok().flatten();
+    let given = matches.try_get_one::<Id>("ParameterArgs").ok().flatten();
+    let Some((suite, given)) = suite.zip(given) else {
+        return Ok(());
+    };
+    let name = given.as_str().replace('_', "-");
+    let fix = format!("a suite says itself what varies: leave out --{name}");
+    Err(UsageError::flag("--suite", suite, fix))
+}
+
 /// Returns an error for the first option that its command does not take.
 pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError> {
     let mut path = String::new();
@@ -186,6 +198,7 @@ pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError>
         if path == "watch" {
             refuse_lists(matches)?;
         }
+        refuse_parameters(matches)?;
         let Some((below, rest)) = matches.subcommand() else {
             return Ok(());
         };

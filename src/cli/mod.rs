@@ -8,17 +8,13 @@
 mod ab;
 mod agent;
 mod axis;
-mod choice;
-mod engine;
 mod find;
 pub mod help;
 mod listen;
-mod name;
 mod number;
 pub mod options;
 mod parameters;
 pub mod peer;
-mod ranges;
 mod remote;
 mod results;
 mod resume;
@@ -26,7 +22,6 @@ mod run;
 mod soak;
 mod tuning;
 mod watch;
-mod wire;
 mod words;
 
 use std::ffi::OsString;
@@ -36,21 +31,15 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 
 use crate::data::Buffer;
-use crate::experiment::suite;
-use crate::host::board;
-
-use self::name::Name;
 
 pub use self::ab::AbArgs;
 pub use self::agent::AgentArgs;
 pub use self::axis::{AxisArgs, IdleArgs, KneeArgs};
-pub use self::engine::EngineArg;
-pub(crate) use self::engine::PROGRAM;
 pub use self::find::{BurstArgs, FindArgs, FindCommand, FindOutputArgs, LosslessArgs, SearchArgs};
 pub use self::listen::{ListenArgs, ListenShape};
-pub use self::parameters::ParameterArgs;
-pub use self::ranges::spread;
-pub use self::remote::RemoteArgs;
+pub(crate) use self::parameters::PROGRAM;
+pub use self::parameters::{EngineArg, ParameterArgs};
+pub use self::remote::{RemoteArgs, WireArgs, WireCommand};
 pub use self::results::{
     AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, ShapeArgs, SummarizeArgs,
 };
@@ -61,7 +50,6 @@ pub use self::run::{
 pub use self::soak::SoakArgs;
 pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::watch::WatchArgs;
-pub use self::wire::{WireArgs, WireCommand};
 pub use self::words::{as_typed, words, words_as_text};
 
 /// Measures which UDP socket API or event loop is fastest on this board, and what it loses and costs
@@ -98,6 +86,17 @@ impl Parser for Cli {
 }
 
 impl Cli {
+    /// Parses a command line, which begins with the program's name.
+    ///
+    /// # Errors
+    /// Returns clap's errors, including help, and errors about options that the command does not take.
+    #[inline(never)] // LTO would inline it into main and compile it and clap's part for speed
+    pub fn typed(words: &[OsString]) -> anyhow::Result<Self> {
+        let matches = Self::matches(words)?;
+        help::refuse_without(&matches)?;
+        Ok(Self::from_arg_matches(&matches)?)
+    }
+
     /// Parses these words. The error about a command behind options says how to put them right.
     fn matches(words: &[OsString]) -> Result<clap::ArgMatches, clap::Error> {
         let matches = Self::command_for(words).try_get_matches_from(words);
@@ -198,7 +197,7 @@ pub enum Command {
 #[command(next_help_heading = "What")]
 pub struct CheckArgs {
     /// Board profile: auto, a name, or the path of a TOML file
-    #[arg(long, value_name = "BOARD", default_value = "auto", value_parser = Name(board::names), hide_possible_values = true)]
+    #[arg(long, value_name = "BOARD", default_value = "auto")]
     pub board: String,
     /// Receive buffer of the runs, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Buffer::DEFAULT, allow_negative_numbers = true)]
@@ -227,7 +226,6 @@ pub struct EnginesArgs {
 #[command(next_help_heading = "What")]
 pub struct BoardsArgs {
     /// Shows this profile
-    #[arg(value_parser = Name(board::names), hide_possible_values = true)]
     pub name: Option<String>,
     /// Detects this board and gives the reason
     #[arg(long, conflicts_with = "name")]
@@ -250,7 +248,6 @@ pub struct BoardsArgs {
 #[derive(Args, Debug)]
 pub struct SuitesArgs {
     /// Shows this suite
-    #[arg(value_parser = Name(suite::names), hide_possible_values = true)]
     pub name: Option<String>,
 }
 
@@ -263,17 +260,6 @@ pub enum Shell {
     Fish,
     /// zsh(1)
     Zsh,
-}
-
-impl Shell {
-    /// As it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bash => "bash",
-            Self::Fish => "fish",
-            Self::Zsh => "zsh",
-        }
-    }
 }
 
 /// The options of `completions`.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, FromArgMatches, ValueHint};
 
-use super::{Cli, Command, FindOutputArgs, RunArgs, ShapeArgs, WireCommand, spread};
+use super::{Cli, Command, FindOutputArgs, RunArgs, ShapeArgs, WireCommand};
 use crate::error::UsageError;
 use crate::results::export::is_stdout;
 use crate::results::log::{Header, Log, run_of};
@@ -56,7 +56,6 @@ impl ResumeArgs {
         let end = end.unwrap_or(words.len());
         let options = self.options.iter().filter(|word| *word != ACCEPT);
         words.splice(end..end, options.cloned());
-        let words = spread(words);
         let command = overriding(Cli::command_for(&words));
         let mut cli = Cli::from_arg_matches(&command.try_get_matches_from(words)?)?;
         self.set(&mut cli)?;

@@ -6,13 +6,10 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::ParameterArgs;
-use super::name::Name;
 use super::number::within;
 use super::remote::RemoteArgs;
 use super::results::Accept;
 use crate::error::UsageError;
-use crate::experiment::suite;
-use crate::host::board;
 use crate::host::placement::Pin;
 use crate::results::export::Format;
 use crate::results::export::selection::ColumnSet;
@@ -42,23 +39,9 @@ pub struct RunArgs {
     /// Runs the sweeps of a suite; udpbench suites lists them
     ///
     /// Published results of the same kind are shown beside its results
-    #[arg(long, value_name = "NAME", value_parser = Name(suite::names), hide_possible_values = true, help_heading = "What",
+    #[arg(long, value_name = "NAME", help_heading = "What",
         conflicts_with_all = ["pin", "samples", "format"])]
     pub suite: Option<String>,
-
-    /// A TOML file with options, such as threads = [1, 2] or quick = true
-    ///
-    /// Typed options override it [default: udpbench.toml in the working directory, if it exists]
-    #[arg(long, value_name = "FILE", help_heading = "What", conflicts_with = "suite", value_hint = ValueHint::FilePath)]
-    pub config: Option<PathBuf>,
-
-    /// Ignores udpbench.toml
-    #[arg(long, help_heading = "What", conflicts_with = "config")]
-    pub no_config: bool,
-
-    /// The words that were taken from there, for the log
-    #[arg(skip)]
-    pub from_config: Vec<String>,
 
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
@@ -189,13 +172,7 @@ pub enum PlanCommand {
 #[command(next_help_heading = "Placement")]
 pub struct PlacementArgs {
     /// Board profile: auto, a name, or the path of a TOML file
-    #[arg(
-        long,
-        value_name = "BOARD",
-        default_value = "auto",
-        value_parser = Name(board::names),
-        hide_possible_values = true
-    )]
+    #[arg(long, value_name = "BOARD", default_value = "auto")]
     pub board: String,
 
     /// CPUs of senders and of receivers, such as 0,1:2,3, or none
@@ -252,8 +229,7 @@ pub struct OutputArgs {
 
     /// Compares with all runs of a baseline, or with a file
     ///
-    /// Without options of its own, the run repeats what the baseline measured. If an engine looks slower, but not
-    /// surely, a second pass follows
+    /// If an engine looks slower, but not surely, a second pass follows
     #[arg(long, value_name = "NAME", conflicts_with = "suite", value_hint = ValueHint::FilePath)]
     pub against: Option<String>,
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::cli::options::suite::requests;
 use crate::cli::options::{self, Request};
-use crate::cli::{self, Cli, Command, FilesArgs, RunArgs, WireArgs};
+use crate::cli::{Cli, Command, FilesArgs, RunArgs, WireArgs};
 use crate::experiment::suite;
 use crate::plan::{Plan, Schedule};
 use crate::results::baselines;
@@ -41,7 +41,7 @@ struct Files<'a> {
 pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
     let words =
         iter::once(OsStr::new("udpbench")).chain(args.words.iter().map(OsString::as_os_str));
-    let cli = match Cli::try_parse_from(cli::spread(words)) {
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => Some(cli),
         Err(error) if error.use_stderr() => return Err(error.into()),
         // The help, or the version.

@@ -215,21 +215,20 @@ fn figures_beside_published_ones_fit() {
 #[test]
 fn what_is_wrong_fits() {
     let place = place();
-    fs::write(place.path("udpbench.toml"), "payload = [26, 26]\n").expect("writable");
     for arguments in [
         "--bogus",
         "rank --top 0 x.csv",
         "check --rcvbuf x",
-        "--no-config --engine foo",
+        "--engine foo",
         "--threads 0",
-        "plan",
-        "plan --no-config --board nope",
+        "plan --payload 26,26",
+        "plan --board nope",
         "summarize absent.csv --format table",
         "compare run.jsonl",
         "compare run.jsonl absent.jsonl",
-        "latency --no-config --rate 5k",
-        "--no-config --suite boards",
-        "--no-config --against nothing",
+        "latency --rate 5k",
+        "--suite boards",
+        "--against nothing",
         "resume run.jsonl --threads 3",
         "ab --rounds 8 -- --engine nope",
         "ab --by luck",

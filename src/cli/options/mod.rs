@@ -2,7 +2,6 @@
 
 pub mod ab;
 mod axes;
-pub mod config;
 pub mod find;
 pub mod latency;
 mod real_time;
@@ -153,7 +152,7 @@ impl Request {
     /// Returns the first line of the log.
     pub fn header(self, args: &RunArgs, started_at: &str, environment: Environment) -> Header {
         Header {
-            run: Run::new(started_at, command_line(args)),
+            run: Run::new(started_at, cli::words_as_text()),
             board_asked: args.placement.board.clone(),
             pin_asked: args.placement.pin.clone().unwrap_or_default().to_string(),
             schedule: self.schedule,
@@ -163,12 +162,6 @@ impl Request {
             earlier_runs: Vec::new(),
         }
     }
-}
-
-/// Returns the words of this program's command line, with the options that a file adds.
-pub fn command_line(args: &RunArgs) -> Vec<String> {
-    let typed = cli::words_as_text().into_iter();
-    typed.chain(args.from_config.iter().cloned()).collect()
 }
 
 /// Returns when and how long is measured: from the options, and from the profile of the board for those not given.
