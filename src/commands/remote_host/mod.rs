@@ -3,7 +3,6 @@
 mod deploy;
 mod program;
 mod rsh;
-mod there;
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -20,7 +19,7 @@ use crate::error::UsageError;
 use crate::plan::WireLink;
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
-use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
+use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::loss_places::by_name;
 use crate::term::shell;
 use crate::trial::agent::Agent;
@@ -28,32 +27,14 @@ use crate::trial::agents::Agents;
 use crate::trial::remote_facts::RemoteFacts;
 use crate::trial::spawned::{THIS_PROGRAM, wait_or_kill};
 
-pub(super) use self::there::run_there;
+pub(super) use self::program::run_there;
 
 /// A connected remote host: its agent, and what is known about it.
 pub(super) struct RemoteHost {
     pub(super) agent: Agent,
     pub(super) peer: Peer,
-    pub(super) reach: Reach,
-}
-
-/// Connection to the remote host, to start further agents there.
-pub(super) struct Reach {
-    /// Host in messages.
-    to: String,
-    rsh: Rsh,
-    program: RemoteProgram,
-}
-
-impl Reach {
-    /// Starts a further agent, without a heartbeat: see [`Agent::connect`].
-    ///
-    /// # Errors
-    /// Fails if the host cannot be reached or has no udpbench of this version.
-    pub(super) fn start_patient(&self, asked: &StopRequested) -> anyhow::Result<Agent> {
-        let (shown, command) = self.program.agent(&self.rsh);
-        Agent::start_remote(&self.to, &shown, command, true, asked)
-    }
+    /// To start further agents there.
+    pub(super) reach: RemoteProgram,
 }
 
 impl RemoteHost {
@@ -150,13 +131,7 @@ pub(super) fn run_script(
         return Ok(());
     };
     let rsh = Rsh::new(&options.rsh, to);
-    let script = if rsh.has_shell(interrupt)? {
-        shell::word(script).into_owned()
-    } else {
-        script.to_owned()
-    };
-    rsh.answer(&["sh", "-c", &script], Stdio::null(), interrupt)
-        .map(drop)
+    rsh.script(script, &[], Stdio::null(), interrupt).map(drop)
 }
 
 /// Prints the remote machine and the links to it.
@@ -238,16 +213,13 @@ fn start_agent(
     options: &RemoteArgs,
     to: &str,
     interrupt: &Interrupt,
-) -> anyhow::Result<(Agent, RemoteFacts, Reach)> {
+) -> anyhow::Result<(Agent, RemoteFacts, RemoteProgram)> {
     let start = || {
-        let rsh = Rsh::new(&options.rsh, to);
-        let program = RemoteProgram::new(options, &rsh, to, interrupt)?;
-        let (shown, command) = program.agent(&rsh);
-        let agent = Agent::start_remote(to, &shown, command, false, &interrupt.asked());
+        let program = RemoteProgram::new(options, to, interrupt)?;
+        let agent = program.start(false, &interrupt.asked());
         let mut agent = agent.with_context(|| format!("cannot measure with {to}"))?;
         let facts = agent.facts()?;
-        let to = to.to_owned();
-        Ok((agent, facts, Reach { to, rsh, program }))
+        Ok((agent, facts, program))
     };
     start().map_err(|error: anyhow::Error| match interrupt.signal() {
         Some(_) => Interrupted.into(),
