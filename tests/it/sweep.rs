@@ -35,8 +35,6 @@ impl Journal for Recorder {
         self.waited.push(what.to_owned());
     }
 
-    fn begin_block(&mut self, _block: usize) {}
-
     fn record_event(&mut self, event: &Event, _work: Work) -> anyhow::Result<()> {
         self.windows += usize::from(matches!(event, Event::Window(_)));
         Ok(())

@@ -230,7 +230,7 @@ fn begin(
     // Syncs the plan against a power cut: all results depend on it.
     outputs.sync()?;
     let sweep = Sweep::begin(header).map_err(anyhow::Error::msg)?;
-    let progress = Progress::of_sweep(outputs, &args.output, sweep.header(), sweep.work());
+    let progress = Progress::of_sweep(outputs, &args.output, sweep.work());
     Ok(Begun {
         sweep,
         progress,

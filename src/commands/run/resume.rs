@@ -54,7 +54,7 @@ pub(super) fn resume(
         sweep.unable = unable;
     }
     session::resumed(&mut sweep, &mut outputs, unlike)?;
-    let mut progress = Progress::of_sweep(outputs, &args.output, sweep.header(), sweep.work());
+    let mut progress = Progress::of_sweep(outputs, &args.output, sweep.work());
     progress.rows = rows;
     Ok(Begun {
         sweep,

@@ -1,11 +1,8 @@
 //! The course of a measuring command: runs an experiment, keeps its log and rows, shows progress and reports how it
 //! ended.
 
-mod live;
 pub(super) mod outputs;
 pub(super) mod progress;
-mod pulse;
-mod time_left;
 
 use std::process::ExitCode;
 
