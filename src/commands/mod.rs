@@ -8,7 +8,6 @@ pub mod check;
 pub mod compare;
 #[cfg(feature = "manual")]
 pub mod completions;
-mod default_name;
 pub mod engines;
 pub mod files;
 pub mod find;

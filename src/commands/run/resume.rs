@@ -37,7 +37,7 @@ pub(super) fn resume(
     let power_command = PowerCommand::of(&log.header.schedule.settings, interrupt)?;
 
     let file = (&log.header, log.end);
-    let mut outputs = Outputs::resume(args, raw, file, &rows, &sweep.rest())?;
+    let mut outputs = Outputs::resume(args, raw, file, &rows)?;
     outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     if !args.output.quiet {
         let (name, planned) = (&log.name, log.header.schedule.windows(&log.header.plan));
