@@ -48,10 +48,6 @@ pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, U
         unlike: differences((&was.board, &was.host), (&detected.board.name, host)),
         unable: Unable::new(),
     };
-    let cpus = (then.environment.host.cpu_list(), host.cpu_list());
-    again
-        .unlike
-        .extend(difference("list of usable CPUs", &cpus.0, &cpus.1));
     if let Some((wire, now)) = then.wire.as_ref().zip(peer) {
         again.unlike.extend(other_peer(&then.plan, wire, &now.wire));
     }
@@ -67,7 +63,6 @@ impl Again {
     fn judge(&mut self, then: &Planned, now: &Planned) {
         let key = then.case.key();
         match (&then.verdict, &now.verdict) {
-            (then, now) if then == now => {}
             (Decision::Run(..), Decision::Skip(reason)) => {
                 self.unlike
                     .push(format!("{key} ran, and cannot run now: {reason}"));
@@ -104,12 +99,10 @@ fn rebuilt_programs(then: &Header) -> impl Iterator<Item = String> {
     })
 }
 
-/// A machine: the name of its board's profile, and its facts.
-type Machine<'a> = (&'a str, &'a Host);
-
-fn differences(then: Machine, now: Machine) -> Vec<String> {
+/// Returns the differences of two machines: the name of the board's profile and the facts of each.
+fn differences(then: (&str, &Host), now: (&str, &Host)) -> Vec<String> {
     type Fact = fn(&Host) -> Option<String>;
-    let facts: [(&str, Fact); 11] = [
+    let facts: [(&str, Fact); 12] = [
         ("model", |host| host.model.clone()),
         ("CPU model", |host| host.cpu_model.clone()),
         ("machine", |host| host.machine.clone()),
@@ -117,6 +110,7 @@ fn differences(then: Machine, now: Machine) -> Vec<String> {
         ("kernel", |host| host.kernel.clone()),
         ("preemption", |host| host.preemption.clone()),
         ("governor", |host| host.governor.clone()),
+        ("list of usable CPUs", |host| Some(host.cpu_list())),
         ("list of isolated CPUs", |host| Some(isolated_cpus(host))),
         ("list of RPS CPUs of lo", |host| Some(rps_cpus(host))),
         ("target", |host| Some(host.build.target.clone())),
@@ -135,11 +129,6 @@ fn differences(then: Machine, now: Machine) -> Vec<String> {
 /// Returns the differences of the remote host and the links.
 fn other_peer(plan: &Plan, then: &Wire, now: &Wire) -> Vec<String> {
     let mut unlike = differences((&then.board, &then.host), (&now.board, &now.host));
-    unlike.extend(difference(
-        "list of usable CPUs",
-        &then.host.cpu_list(),
-        &now.host.cpu_list(),
-    ));
     // Only links that cases use are compared. Others may come and go.
     let way = |wire: &Wire, case: &Case| {
         let link = wire.link(case)?;
@@ -155,8 +144,7 @@ fn other_peer(plan: &Plan, then: &Wire, now: &Wire) -> Vec<String> {
     for [then, now] in ways {
         unlike.extend(difference("way to it", &then, &now));
     }
-    let to = &now.to;
-    let of_it = |what: String| format!("of {to}, {what}");
+    let of_it = |what| format!("of {}, {what}", now.to);
     unlike.into_iter().map(of_it).collect()
 }
 
@@ -177,12 +165,9 @@ fn other_buffers(then: &Header, now: &Host) -> Option<String> {
 }
 
 fn difference(what: &str, then: &str, now: &str) -> Option<String> {
-    let known = |text: &str| {
-        if text.is_empty() {
-            "unknown".to_owned()
-        } else {
-            text.to_owned()
-        }
+    let known = |text| match text {
+        "" => "unknown",
+        known => known,
     };
     (then != now).then(|| format!("the {what} was {}, and is {}", known(then), known(now)))
 }
