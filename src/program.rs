@@ -1,6 +1,5 @@
 //! The whole program: parses the command line, runs the subcommand and turns its outcome into the exit code.
 
-use std::borrow::Cow;
 use std::io;
 use std::process::ExitCode;
 use std::thread;
@@ -12,7 +11,6 @@ use crate::commands;
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::sys::limits;
-use crate::term::escape;
 
 /// Stack that building and checking the clap definition needs, in bytes, with a wide margin.
 const STACK_BYTES: usize = 2 << 20;
@@ -79,13 +77,9 @@ fn run() -> ExitCode {
         Some(Command::Report(args)) => commands::report::run(args),
         Some(Command::Agent(args)) => commands::agent::run(args),
         #[cfg(feature = "manual")]
-        Some(Command::Completions(args)) => commands::completions::run(args),
+        Some(Command::Completions(args)) => commands::manual::completions(args),
         #[cfg(feature = "manual")]
         Some(Command::Manual(args)) => commands::manual::run(args),
-        #[cfg(not(feature = "manual"))]
-        Some(Command::Completions(_) | Command::Manual(_)) => {
-            Err(commands::not_built("udpbench", "manual", "manual").into())
-        }
     };
     outcome.unwrap_or_else(|error| explain(&error))
 }
@@ -100,22 +94,15 @@ fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
 
 /// Prints what clap returns instead of a command: the help, the version, or an error. Returns clap's exit code.
 fn answer(error: &clap::Error) -> ExitCode {
-    let text = error.to_string();
-    let shown = match escape::text(&text) {
+    if error.use_stderr() {
+        error.to_string().lines().for_each(commands::say);
+    } else if let Err(broken) = error.print() {
         // clap has wrapped the help to the terminal's width.
-        Cow::Borrowed(_) if !error.use_stderr() => error.print(),
-        Cow::Borrowed(_) => commands::say_in_colours(&error.render().ansi().to_string()),
-        Cow::Owned(text) => {
-            text.lines().for_each(commands::say);
-            Ok(())
+        if broken.kind() != io::ErrorKind::BrokenPipe {
+            return explain(&anyhow!(broken).context("cannot write all of it to standard output"));
         }
-    };
-    match shown {
-        Err(broken) if !error.use_stderr() && broken.kind() != io::ErrorKind::BrokenPipe => {
-            explain(&anyhow!(broken).context("cannot write all of it to standard output"))
-        }
-        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 /// Prints the error and returns the exit code: 2 if the command line or a file is wrong, 1 for other failures.

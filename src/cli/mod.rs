@@ -181,8 +181,10 @@ pub enum Command {
     /// host.
     Agent(AgentArgs),
     /// Prints a completion script for a shell
+    #[cfg(feature = "manual")]
     Completions(CompletionsArgs),
     /// Writes the manual pages into a directory
+    #[cfg(feature = "manual")]
     Manual(ManualArgs),
     /// Puts settings back that a search has changed: `find tuning` starts it
     #[command(hide = true)]
@@ -251,23 +253,13 @@ pub struct SuitesArgs {
     pub name: Option<String>,
 }
 
-/// The shells that boards have.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub enum Shell {
-    /// bash(1)
-    Bash,
-    /// fish(1)
-    Fish,
-    /// zsh(1)
-    Zsh,
-}
-
 /// The options of `completions`.
+#[cfg(feature = "manual")]
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("help/completions.txt").trim_end())]
 pub struct CompletionsArgs {
     /// The shell
-    pub shell: Shell,
+    pub shell: clap_complete::Shell,
 }
 
 /// The options of `manual`.

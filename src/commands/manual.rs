@@ -1,18 +1,20 @@
-//! `udpbench manual`: writes the manual pages, generated from the clap definition. Each subcommand has a page of its
-//! own, as in git, so the pages stay short.
+//! `udpbench manual` and `udpbench completions`: what is generated from the clap definition. Each subcommand has a manual
+//! page of its own, as in git, so the pages stay short.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Command, CommandFactory};
+use clap::builder::Resettable::Reset;
+use clap::{Arg, Command, CommandFactory};
 use clap_mangen::Man;
-use clap_mangen::roff::{Roff, bold, roman};
+use clap_mangen::roff::{Roff, roman};
 
 use crate::VERSION;
-use crate::cli::{Cli, ManualArgs};
+use crate::cli::{Cli, CompletionsArgs, ManualArgs};
 use crate::error::UsageError;
+use crate::results::export::to_stdout;
 
 /// Writes the manual pages to the directory.
 ///
@@ -81,28 +83,49 @@ fn write_page(command: &Command, see_also: Option<&str>, directory: &Path) -> io
     fs::write(directory.join(man.get_filename()), page)
 }
 
-/// Converts the text after the options of `--help` to roff. Headings end in a colon. Indented lines below are running
-/// text, or an entry and its explanation, separated by two blanks or more. Each example is an entry, with an explanation
-/// or without.
+/// Converts the text after the options of `--help` to roff: headings end in a colon, and the lines below stay as they
+/// are.
 fn sections(after_help: &str, page: &mut Roff) {
-    let mut are_examples = false;
     for line in after_help.lines().filter(|line| !line.is_empty()) {
-        let Some(line) = line.strip_prefix("  ") else {
-            are_examples = line.ends_with("xamples:");
-            page.control("SH", [line.trim_end_matches(':').to_uppercase().as_str()]);
-            continue;
-        };
-        match line.split_once("  ") {
-            Some((entry, explanation)) => {
-                page.control("TP", []).text([bold(entry)]);
-                page.text([roman(explanation.trim_start())]);
-            }
-            None if are_examples => {
-                page.control("PP", []).text([bold(line)]);
-            }
-            None => {
-                page.text([roman(line)]);
-            }
+        if line.starts_with("  ") {
+            page.text([roman(line.trim_start())]);
+        } else {
+            let heading = line.trim_end_matches(':').to_uppercase();
+            page.control("fi", []).control("SH", [heading.as_str()]);
+            page.control("nf", []);
         }
     }
+    page.control("fi", []);
+}
+
+/// Prints the completion script of a shell.
+///
+/// # Errors
+/// Fails if standard output cannot be written.
+pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
+    let mut command = shown(&Cli::command()).version(VERSION);
+    // Written to memory first: clap_complete panics if a write fails.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "udpbench", &mut script);
+    to_stdout(&script)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a copy of a command with the subcommands and options that its help shows. clap_complete would offer hidden
+/// ones as well.
+fn shown(command: &Command) -> Command {
+    // clap takes no other names than those that live as long as the program, which soon ends.
+    let name: &'static str = command.get_name().to_owned().leak();
+    let args = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    let below = command.get_subcommands().filter(|it| !it.is_hide_set());
+    Command::new(name)
+        .about(command.get_about().cloned().unwrap_or_default())
+        .disable_help_subcommand(true)
+        .args(args.cloned().map(alone))
+        .subcommands(below.map(shown))
+}
+
+/// Returns an argument without its relations to others, which may be hidden.
+fn alone(arg: Arg) -> Arg {
+    arg.conflicts_with(Reset).requires(Reset)
 }

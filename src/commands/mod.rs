@@ -6,8 +6,6 @@ pub mod agent;
 pub mod boards;
 pub mod check;
 pub mod compare;
-#[cfg(feature = "manual")]
-pub mod completions;
 pub mod engines;
 pub mod files;
 pub mod find;
@@ -99,7 +97,7 @@ fn answer(rows: &[Row]) -> Option<Answer> {
 }
 
 /// Returns the error of a command whose cargo feature is not in this build.
-#[cfg(not(all(feature = "manual", feature = "report")))]
+#[cfg(not(feature = "report"))]
 pub fn not_built(command: &'static str, value: &str, feature: &str) -> UsageError {
     let fix = "use one that was built with it";
     let problem = format!("this udpbench was built without the feature {feature}; {fix}");
@@ -138,16 +136,6 @@ pub fn say(line: &str) {
     let line = as_typed(&line);
     let line = folded(&line, &Term::stderr());
     let _ = writeln!(io::stderr(), "{line}");
-}
-
-/// Writes this program's own text to standard error and wraps it at words on a terminal. Colour escape sequences are
-/// removed where standard error does not take them.
-///
-/// # Errors
-/// Fails if the text cannot be written.
-pub fn say_in_colours(lines: &str) -> io::Result<()> {
-    let lines = folded(lines, &Term::stderr());
-    AutoStream::auto(io::stderr()).write_all(lines.as_bytes())
 }
 
 /// Range that known widths are clamped to, in columns.

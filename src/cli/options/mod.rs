@@ -276,7 +276,10 @@ impl<'a> Bench<'a> {
     fn of(host: Host, peer: Option<&'a Peer>) -> Self {
         let peer = peer.filter(|peer| peer.share == Share::All);
         let (steering_refusal, loopback_refusal) = match peer {
-            Some(peer) => (peer.steering_refusal.clone(), peer.loopback_refusal.clone()),
+            Some(peer) => (
+                peer.facts.steering_refusal.clone(),
+                peer.facts.loopback_refusal.clone(),
+            ),
             None => (
                 reuseport_bpf::probe().err(),
                 own_loopback::probe(THIS_PROGRAM.as_ref()).err(),

@@ -53,7 +53,7 @@ impl RemoteHost {
         let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::across(to, facts, given)?;
         peer.request_time = agent.request_time()?;
-        peer.words.before_subcommand = format!("wire {}{} ", shell::word(to), options.shown());
+        peer.words.reach = format!("{}{}", shell::word(to), options.shown());
         let typed = given.address.iter().flatten().map(ToString::to_string);
         let typed: Vec<String> = typed.collect();
         if !typed.is_empty() {
@@ -90,7 +90,8 @@ impl RemoteHost {
         let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::alone(to, facts, board)?;
         peer.request_time = agent.request_time()?;
-        peer.words.after_subcommand = format!("--on {}{} ", shell::word(to), options.shown());
+        peer.words.reach = format!("{}{}", shell::word(to), options.shown());
+        peer.words.is_on = true;
         if !is_quiet {
             introduce(to, &peer);
         }
@@ -156,7 +157,7 @@ fn introduce(to: &str, peer: &Peer) {
 /// Warns about hosts that report no drop reasons. Rows have no drop reasons of such a host.
 fn warn_of_missing_drop_reasons(to: &str, peer: &Peer) {
     let local = DropReasons::open().err();
-    for (host, why) in [("this host", &local), (to, &peer.no_drop_reasons)] {
+    for (host, why) in [("this host", &local), (to, &peer.facts.no_drop_reasons)] {
         if let Some(why) = why {
             say(&format!("no drop reasons from {host}: {why}"));
         }

@@ -49,8 +49,8 @@ pub(super) fn of(
     let until = header.schedule.until;
     let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
     lines.extend(found.into_iter().flatten());
-    let there = outputs.words.after_subcommand.strip_prefix("--on ");
-    let there = there.and_then(|words| words.split(' ').next());
+    let there = outputs.words.reach.split(' ').next();
+    let there = there.filter(|_| outputs.words.is_on);
     lines.extend(there.map(|host| format!("host     {host}: all numbers are of that one")));
     lines.extend(labelled("saved", saved.iter().cloned()));
     let is_unclear = purpose == Purpose::Comparison { is_clear: false };

@@ -265,15 +265,19 @@ pub(super) fn environment(
     let problems = findings.iter().filter_map(Finding::problem).cloned();
     let of_others = peer.map(|peer| idle_counters::drops_of_others(&peer.local_interfaces()));
     let of_others = of_others.into_iter().flatten().map(|unfit| (unfit, false));
-    let of_others_there = peer.iter().flat_map(|peer| peer.drops_of_others.clone());
+    let of_others_there = peer
+        .iter()
+        .flat_map(|peer| peer.facts.drops_of_others.clone());
     let of_others = of_others.chain(of_others_there.map(|unfit| (unfit, true)));
     let of_others = of_others.map(|(unfit, is_remote)| Problem { unfit, is_remote });
     let all_there = peer.filter(|peer| peer.share == Share::All);
     Environment {
         board: board.name.clone(),
         host: request.host.clone(),
-        cpu_speeds: all_there
-            .map_or_else(|| cpu_speed::of_all(&cpus), |peer| peer.cpu_speeds.clone()),
+        cpu_speeds: all_there.map_or_else(
+            || cpu_speed::of_all(&cpus),
+            |peer| peer.facts.cpu_speeds.clone(),
+        ),
         throttles_from_c: board.throttle.map(|throttle| throttle.from_c),
         unfit: problems.chain(of_others).collect(),
     }
@@ -282,7 +286,7 @@ pub(super) fn environment(
 /// Checks the hosts and returns the findings that may mislead about results.
 pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
     if let Some(peer) = peer.filter(|peer| peer.share == Share::All) {
-        return peer.findings.clone();
+        return peer.facts.findings.clone();
     }
     let settings = &request.schedule.settings;
     let (host, board) = (&request.host, &request.detected.board);
@@ -292,7 +296,11 @@ pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
     let subject = Subject::new(host, board, most.into(), &settings.root);
     let mut findings = subject.with_interfaces(interfaces).findings();
     let remote = peer.iter().flat_map(|peer| {
-        let own = peer.findings.iter().filter(|it| it.problem().is_some());
+        let own = peer
+            .facts
+            .findings
+            .iter()
+            .filter(|it| it.problem().is_some());
         own.cloned().chain(peer.remote_findings())
     });
     findings.extend(remote.map(Finding::on_the_other_host));
