@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use anstream::adapter::strip_str;
 
-use super::closing_lines::Purpose;
 use crate::commands::compare::{outcome, refuse_nothing};
 use crate::commands::session::Outcome;
 use crate::commands::session::progress::Progress;
@@ -18,7 +17,6 @@ use crate::results::row::{Row, Status};
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge::Question;
-use crate::verdict::judge::percent::percent;
 use crate::verdict::judge::table::Detail;
 
 /// Results that a run is compared with.
@@ -98,28 +96,16 @@ impl Base {
             return false;
         }
         let comparison = self.comparison();
-        let threshold = self.question.threshold;
-        let suspects = comparison.judgement.suspects().filter_map(|engine| {
-            Some(format!(
-                "{} {} %",
-                engine.label,
-                percent(engine.whole.change?.estimate)
-            ))
-        });
-        let suspects: Vec<String> = suspects.collect();
         let mut engines = comparison.judgement.engines.iter();
-        let reason = if !suspects.is_empty() {
-            let suspects = suspects.join(", ");
-            format!("one cannot tell whether these are slower by {threshold} or more: {suspects}")
-        } else if engines.any(|engine| !engine.is_testable()) {
-            "one cannot judge every engine".to_owned()
-        } else {
-            return false;
-        };
-        if comparison.is_worse() {
+        let is_suspect = comparison.judgement.suspects().next().is_some();
+        let is_unsure = is_suspect || engines.any(|engine| !engine.is_testable());
+        if !is_unsure || comparison.is_worse() {
             return false;
         }
-        say(&format!("a second pass: {reason}"));
+        let threshold = self.question.threshold;
+        say(&format!(
+            "a second pass: one cannot tell yet whether any engine is slower by {threshold} or more"
+        ));
         true
     }
 
@@ -127,11 +113,9 @@ impl Base {
         compare([&self.runs, &self.passes], self.question)
     }
 
-    /// Returns what the run was for.
-    pub(super) fn purpose(&self) -> Purpose {
-        Purpose::Comparison {
-            is_clear: !self.comparison().is_inconclusive(),
-        }
+    /// Returns whether it is known what has changed.
+    pub(super) fn is_clear(&self) -> bool {
+        !self.comparison().is_inconclusive()
     }
 
     /// Compares the run with the base, prints the differences and returns the combined outcome.
