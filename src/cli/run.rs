@@ -275,16 +275,14 @@ impl OutputArgs {
     /// Gives the files of a second pass their names: `run.2.csv` after `run.csv`, or the next number that is free. Files
     /// without a typed name get a new one anyway.
     pub fn name_second_pass(&mut self) {
+        let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("jsonl").exists();
         for path in [&mut self.output, &mut self.samples].into_iter().flatten() {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let extension = path.extension().map(|it| it.to_string_lossy());
-            let numbered = |number: u32| match &extension {
-                Some(extension) => path.with_file_name(format!("{stem}.{number}.{extension}")),
-                None => path.with_file_name(format!("{stem}-{number}")),
-            };
-            let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("jsonl").exists();
-            let free = (2..=999).map(numbered).find(is_free);
-            if let Some(free) = free {
+            let extension = path
+                .extension()
+                .map(|it| format!(".{}", it.to_string_lossy()));
+            let extension = extension.unwrap_or_default();
+            let numbered = |number: u32| path.with_extension(format!("{number}{extension}"));
+            if let Some(free) = (2..=999).map(numbered).find(is_free) {
                 *path = free;
             }
         }
@@ -315,10 +313,11 @@ fn baseline(name: &str) -> Result<String, String> {
     let is_plain = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
     let last = name.rsplit_once('.').map_or("", |(_, last)| last);
     if last.parse::<u32>().is_ok() {
-        Err("use no number after a dot: that is a later run of a shorter name".to_owned())
-    } else if name.starts_with(char::is_alphanumeric) && name.chars().all(is_plain) {
-        Ok(name.to_owned())
-    } else {
-        Err("use letters, digits, dots, dashes and underscores, a letter or digit first".to_owned())
+        return Err("use no number after a dot: that is a later run of a shorter name".to_owned());
     }
+    let is_name = name.starts_with(char::is_alphanumeric) && name.chars().all(is_plain);
+    let fix = "use letters, digits, dots, dashes and underscores, a letter or digit first";
+    is_name
+        .then(|| name.to_owned())
+        .ok_or_else(|| fix.to_owned())
 }

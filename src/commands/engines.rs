@@ -13,7 +13,7 @@ use crate::term::table::Columns;
 /// # Errors
 /// Fails if standard output cannot be written, or if the host of `--on` cannot be asked.
 pub fn run(args: &EnginesArgs) -> anyhow::Result<ExitCode> {
-    if let Some(code) = run_there(&args.remote, &["engines".to_owned()])? {
+    if let Some(code) = run_there(&args.remote)? {
         return Ok(code);
     }
     let built = engines::all().map(row);

@@ -40,19 +40,8 @@ fn write_all(directory: &Path) -> io::Result<()> {
         let see_also = format!("{}(1)", program.get_name());
         write_page(subcommand, Some(&see_also), directory)?;
     }
-    write_page(&program.long_about(DESCRIPTION), None, directory)
+    write_page(&program, None, directory)
 }
-
-const DESCRIPTION: &str = "\
-Moves UDP datagrams over loopback in every combination of engine, thread count, payload, connected or \
-unconnected sockets, IPv4 or IPv6: the sweep. An engine is a socket API with its loop. Cases that are compared \
-are measured side by side, in short windows of shuffled order, next to a reference.
-
-Every datagram is accounted for: received, left unread, dropped at the socket, or dropped elsewhere in the \
-kernel. Every rate has a 95 % interval. A case that cannot run here is a row with the \
-reason. No traffic leaves the machine, and no privilege is needed.
-
-A table goes to standard output, the results to a CSV file.";
 
 fn write_page(command: &Command, see_also: Option<&str>, directory: &Path) -> io::Result<()> {
     // clap's usage lists the ways to call the command. clap_mangen's own lists every option, as the options section

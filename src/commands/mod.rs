@@ -189,14 +189,7 @@ pub fn show(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_in_colours(text: &str) -> anyhow::Result<()> {
-    let mut out = AutoStream::auto(io::stdout());
-    match out
-        .write_all(as_typed(text).as_bytes())
-        .and_then(|()| out.flush())
-    {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        shown => written_to_stdout(shown),
-    }
+    print(AutoStream::auto(io::stdout()), &as_typed(text)).map(drop)
 }
 
 /// Writes answers to standard output: the text that `draw` returns, or `rows` in the format of `shape`.
@@ -220,7 +213,7 @@ fn show_answers(
 /// # Errors
 /// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_file(text: &str) -> anyhow::Result<()> {
-    print(&escape::text(text)).map(drop)
+    print(io::stdout(), &escape::text(text)).map(drop)
 }
 
 /// Writes text for people to standard output and returns whether the reader is still there.
@@ -228,11 +221,11 @@ fn show_file(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_to_reader(text: &str) -> anyhow::Result<bool> {
-    print(&folded(&as_typed(&escape::text(text)), &Term::stdout()))
+    let text = escape::text(text);
+    print(io::stdout(), &folded(&as_typed(&text), &Term::stdout()))
 }
 
-fn print(text: &str) -> anyhow::Result<bool> {
-    let mut stdout = io::stdout().lock();
+fn print(mut stdout: impl Write, text: &str) -> anyhow::Result<bool> {
     let shown = stdout.write_all(text.as_bytes());
     match shown.and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),

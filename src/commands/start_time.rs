@@ -1,7 +1,6 @@
 //! Start time of a run: for its rows and for the default names of its files.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -38,7 +37,12 @@ pub(super) fn default_path(
     board: &str,
     suffix: &str,
 ) -> Result<PathBuf, UsageError> {
-    fs::create_dir_all(DIRECTORY).map_err(|error| no_directory(&error))?;
+    fs::create_dir_all(DIRECTORY).map_err(|error| {
+        let fix = format!(
+            "cannot create this directory: {error}; results without a name go there: name a file, such as -o run.csv"
+        );
+        UsageError::file(DIRECTORY, 0, &fix)
+    })?;
     let stem = format!("{DIRECTORY}/{}-{board}", started_at.replace(':', ""));
     Ok(first_free(&stem, suffix))
 }
@@ -52,17 +56,6 @@ fn first_free(stem: &str, suffix: &str) -> PathBuf {
         path = PathBuf::from(format!("{stem}-{number}{suffix}"));
     }
     path
-}
-
-/// Returns the error for a directory that cannot be created, though nobody typed its name.
-fn no_directory(error: &io::Error) -> UsageError {
-    let problem = match error.kind() {
-        io::ErrorKind::AlreadyExists => "it is a file, not a directory".to_owned(),
-        _ => format!("cannot create this directory: {error}"),
-    };
-    let fix =
-        format!("{problem}; results without a name go there: name a file, such as -o run.csv");
-    UsageError::file(DIRECTORY, 0, &fix)
 }
 
 #[cfg(test)]

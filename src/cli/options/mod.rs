@@ -87,24 +87,21 @@ impl Request {
 
         let mut axes = axes::of(args, &board.defaults.on(host.cpus.len()))?;
         if axes.loopback.is_empty() {
-            axes.loopback = vec![bench.usual_loopback()];
+            // Loopback cuts trains if it can.
+            axes.loopback.push(match bench.loopback_refusal {
+                None => LoopbackTrains::Cut,
+                Some(_) => LoopbackTrains::Whole,
+            });
         }
         let pin = args.placement.pin.clone().unwrap_or_default();
-        let remote = across.map(|wire| &wire.host);
-        for host in [Some(host), remote].into_iter().flatten() {
+        for host in [host].into_iter().chain(across.map(|wire| &wire.host)) {
             pin.check(&axes.threads, host)
                 .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
-        }
-
-        for host in [Some(host), remote].into_iter().flatten() {
             real_time::check(&axes, host)?;
         }
 
         let schedule = schedule(args, board, host, (root, peer))?;
-        let asked = axes
-            .engines
-            .iter()
-            .flat_map(|&(sender, receiver)| [sender, receiver]);
+        let asked = axes.engines.iter().flat_map(|&(one, other)| [one, other]);
         let reference = axes.reference.then(engines::reference);
         let refusals = bench.engine_refusals(asked.chain(reference));
         let conditions = bench.conditions(board, &pin, &refusals, peer);
@@ -131,13 +128,7 @@ impl Request {
     /// Decides again which cases of `plan` can run, under the conditions of this request.
     fn judged(&self, args: &RunArgs, plan: &Plan, peer: Option<&Peer>) -> Plan {
         let pin = args.placement.pin.clone().unwrap_or_default();
-        let asked = plan
-            .cases()
-            .filter_map(|planned| engines::of(&planned.case).ok());
-        let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
-        let bench = Bench::of(self.host.clone(), peer);
-        let refusals = bench.engine_refusals(asked);
-        plan.judged_again(&bench.conditions(&self.detected.board, &pin, &refusals, peer))
+        Bench::of(self.host.clone(), peer).judged(plan, &self.detected.board, &pin, peer)
     }
 
     /// Returns what a search or a comparison tells about the machine.
@@ -173,12 +164,9 @@ fn schedule(
 ) -> Result<Schedule, UsageError> {
     let measuring = &args.measuring;
     let rounds = rounds(args);
-    let quick = |full: Duration, most: Duration| {
-        if measuring.quick {
-            full.min(most)
-        } else {
-            full
-        }
+    let quick = |full: Duration, most: Duration| match measuring.quick {
+        true => full.min(most),
+        false => full,
     };
     let warmup = || quick(board.timing.warmup, QUICK_WARMUP);
     let heat = || quick(board.timing.heat, QUICK_HEAT);
@@ -204,7 +192,8 @@ fn schedule(
 }
 
 fn duration(args: &RunArgs) -> Duration {
-    let default = if args.measuring.quick {
+    let is_quick = args.measuring.quick;
+    let default = if is_quick {
         QUICK_DURATION
     } else {
         DEFAULT_DURATION
@@ -227,18 +216,15 @@ fn meter(args: &RunArgs, host: &Host) -> Option<Meter> {
 
 /// Combines `--until` and `--max-time`. clap cannot check the pair: one may come from a file and the other be typed.
 fn until(args: &MeasuringArgs) -> Result<Option<Until>, UsageError> {
-    match (args.until, args.max_time) {
-        (Some(half_width_pct), max_time) => Ok(Some(Until {
-            half_width_pct,
-            max_time: max_time.unwrap_or(DEFAULT_MAX_TIME),
-        })),
-        (None, None) => Ok(None),
-        (None, Some(max_time)) => Err(UsageError::flag(
-            "--max-time",
-            &humantime::format_duration(max_time),
-            "it limits --until: add that, such as --until 1%",
-        )),
+    if let (None, Some(max_time)) = (args.until, args.max_time) {
+        let fix = "it limits --until: add that, such as --until 1%";
+        let time = humantime::format_duration(max_time);
+        return Err(UsageError::flag("--max-time", &time, fix));
     }
+    Ok(args.until.map(|half_width_pct| Until {
+        half_width_pct,
+        max_time: args.max_time.unwrap_or(DEFAULT_MAX_TIME),
+    }))
 }
 
 fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
@@ -246,11 +232,10 @@ fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
     let window = duration / rounds;
     if window < MIN_WINDOW {
         let least = humantime::format_duration(MIN_WINDOW * rounds);
-        return Err(UsageError::flag(
-            "--duration",
-            &humantime::format_duration(duration),
-            format!("{rounds} rounds need windows of at least 1 ms each: use {least} or more"),
-        ));
+        let fix =
+            format!("{rounds} rounds need windows of at least 1 ms each: use {least} or more");
+        let duration = humantime::format_duration(duration);
+        return Err(UsageError::flag("--duration", &duration, fix));
     }
     Ok(window)
 }
@@ -293,6 +278,14 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// Decides again which cases of `plan` can run.
+    fn judged(&self, plan: &Plan, board: &board::Board, pin: &Pin, peer: Option<&Peer>) -> Plan {
+        let cases = plan.cases().map(|planned| &planned.case);
+        let asked = cases.filter_map(|case| engines::of(case).ok());
+        let refusals = self.engine_refusals(asked.flat_map(|(one, other)| [one, other]));
+        plan.judged_again(&self.conditions(board, pin, &refusals, peer))
+    }
+
     /// Returns what decides which cases can run.
     fn conditions<'b>(
         &'b self,
@@ -309,14 +302,6 @@ impl<'a> Bench<'a> {
             loopback_refusal: self.loopback_refusal.as_deref(),
             engine_refusals,
             remote: peer.and_then(Peer::remote),
-        }
-    }
-
-    /// Returns what loopback does with trains if nothing was typed: it cuts them if it can.
-    fn usual_loopback(&self) -> LoopbackTrains {
-        match self.loopback_refusal {
-            None => LoopbackTrains::Cut,
-            Some(_) => LoopbackTrains::Whole,
         }
     }
 

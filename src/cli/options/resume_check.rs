@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::Bench;
 use crate::cli::peer::Peer;
 use crate::data::Case;
-use crate::engines;
 use crate::error::UsageError;
 use crate::experiment::sweep::Unable;
 use crate::host::board;
@@ -37,12 +36,7 @@ pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, U
     let host = &bench.host;
     let detected = board::choose(&then.board_asked, host)?;
     let pin = then.pin_asked.parse::<Pin>().unwrap_or_default();
-    let cases = then.plan.cases().map(|planned| &planned.case);
-    let asked = cases.filter_map(|case| engines::of(case).ok());
-    let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
-    let refusals = bench.engine_refusals(asked);
-    let conditions = bench.conditions(&detected.board, &pin, &refusals, peer);
-    let plan = then.plan.judged_again(&conditions);
+    let plan = bench.judged(&then.plan, &detected.board, &pin, peer);
     let was = &then.environment;
     let mut again = Again {
         unlike: differences((&was.board, &was.host), (&detected.board.name, host)),

@@ -10,17 +10,15 @@ use crate::error::UsageError;
 /// Fails if such an option was given, and names the fix.
 pub(super) fn check(given: &ParameterArgs, is_across: bool) -> Result<(), UsageError> {
     let is_wrong = |address: &&Destination| matches!(address, Destination::Of(_)) != is_across;
-    match given.address.iter().flatten().find(is_wrong) {
-        Some(address) => {
-            let fix = if is_across {
-                "between hosts, name IP addresses that the other one has, or leave it out"
-            } else {
-                "another host takes udpbench wire USER@HOST; without, use loopback or local"
-            };
-            Err(UsageError::flag("--address", address, fix))
-        }
-        None => Ok(()),
-    }
+    let fix = if is_across {
+        "between hosts, name IP addresses that the other one has, or leave it out"
+    } else {
+        "another host takes udpbench wire USER@HOST; without, use loopback or local"
+    };
+    let wrong = given.address.iter().flatten().find(is_wrong);
+    wrong.map_or(Ok(()), |address| {
+        Err(UsageError::flag("--address", address, fix))
+    })
 }
 
 /// Sets both directions if `--direction` was not given.

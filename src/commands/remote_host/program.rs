@@ -1,5 +1,6 @@
 //! The program on the remote host: the one that `--agent` names, the one that `--deploy` copied, or one that is found.
 
+use std::mem;
 use std::process::{ExitCode, Stdio};
 
 use anyhow::{Context, bail};
@@ -7,7 +8,7 @@ use anyhow::{Context, bail};
 use super::deploy::{self, CD_HOME, program_name, remote_path};
 use super::host_of_on;
 use super::rsh::Rsh;
-use crate::cli::RemoteArgs;
+use crate::cli::{RemoteArgs, words_as_text};
 use crate::commands::{interrupt_on_signals, known_width, session, show_file};
 use crate::sys::interrupt::{Interrupt, StopRequested};
 use crate::trial::agent::Agent;
@@ -87,15 +88,12 @@ impl RemoteProgram {
     }
 }
 
-/// `--on` of commands that measure nothing: runs the program with these words on that host, and prints its standard output
+/// `--on` of commands that measure nothing: runs this command line on that host, and prints its standard output
 /// with control characters escaped. Returns its exit code, or `None` without `--on`.
 ///
 /// # Errors
 /// Fails if an option for a remote host is given without `--on`, or if the host cannot be reached or has no udpbench.
-pub(in crate::commands) fn run_there(
-    options: &RemoteArgs,
-    words: &[String],
-) -> anyhow::Result<Option<ExitCode>> {
+pub(in crate::commands) fn run_there(options: &RemoteArgs) -> anyhow::Result<Option<ExitCode>> {
     let Some(to) = host_of_on(options)? else {
         return Ok(None);
     };
@@ -106,6 +104,7 @@ pub(in crate::commands) fn run_there(
             words: program,
             ..
         } = RemoteProgram::new(options, to, &interrupt)?;
+        let words = words_there(words_as_text());
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let columns = known_width().map(|columns| ["env".to_owned(), format!("COLUMNS={columns}")]);
         let mut all: Vec<String> = columns.into_iter().flatten().chain(program).collect();
@@ -126,5 +125,33 @@ pub(in crate::commands) fn run_there(
             "udpbench ended with {status} on {to}, and said why above: where it is missing there, let --deploy copy it, \
              or name it by --agent PATH"
         ),
+    }
+}
+
+/// Returns a command line for that host: without the program, and without what says how the host is reached.
+fn words_there(words: Vec<String>) -> Vec<String> {
+    const WITH_VALUES: [&str; 4] = ["--on", "--rsh", "--agent", "--binary"];
+    let mut is_value = false;
+    let is_of_command = |word: &String| {
+        let was_value = mem::replace(&mut is_value, WITH_VALUES.contains(&&**word));
+        let option = word.split('=').next().unwrap_or_default();
+        let is_reach = WITH_VALUES.contains(&option) || option == "--deploy";
+        !was_value && !is_reach
+    };
+    let mut words: Vec<String> = words.into_iter().skip(1).collect();
+    words.retain(is_of_command);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_other_host_gets_the_words_that_are_not_about_reaching_it() {
+        let words = "udpbench check --on pi --rsh=x --interface eth0 --deploy --board auto";
+        let words = words.split(' ').map(str::to_owned).collect();
+        let expected = ["check", "--interface", "eth0", "--board", "auto"];
+        assert_eq!(words_there(words), expected);
     }
 }

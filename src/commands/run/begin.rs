@@ -205,17 +205,10 @@ pub(super) fn resume(
 }
 
 fn refuse_changes(args: &RunArgs, raw: &Path, unlike: &[String]) -> Result<(), UsageError> {
-    /// Differences that the message lists. Nobody would read more.
-    const SHOWN: usize = 3;
     if args.output.accept_changes || unlike.is_empty() {
         return Ok(());
     }
-    let mut differences = unlike.to_vec();
-    if unlike.len() > SHOWN {
-        differences.truncate(SHOWN);
-        differences.push(format!("and {} more differences", unlike.len() - SHOWN));
-    }
-    let differences = differences.join("; ");
+    let differences = unlike.join("; ");
     Err(UsageError::flag(
         "resume",
         &raw.display(),

@@ -9,7 +9,7 @@ use crate::results::log::Header;
 use crate::results::row::{EndedBy, Row, Status};
 use crate::term::fold;
 use crate::text::digits::counted;
-use crate::verdict::quality::Quality;
+use crate::verdict::quality::{Fix, Quality};
 use crate::verdict::rank::Answer;
 
 /// Returns the closing lines, for a terminal of `width` columns. Empty if no case was measured. `saved` are the files of
@@ -49,22 +49,17 @@ pub(super) fn of(
     let answer = answer_of(rows, &outputs.words);
     let answer = answer.filter(|_| is_clear.is_none());
     let rate = answer.as_ref().and_then(|answer| answer.rate_to_compare_at);
+    let is_too_noisy = answer.as_ref().is_some_and(|it| it.is_too_noisy);
+    // Whatever is to be mended first, a longer run is no second step.
+    let fixes = match &quality.fixes[..] {
+        [] if rate.is_none() && is_too_noisy => &[Fix::Until],
+        fixes => fixes,
+    };
     let fixes = match rate.filter(|_| !explains) {
         Some(rate) => next::at_a_rate(header, rate),
-        None => next::steps(&quality.fixes, header, outputs),
+        None => next::steps(fixes, header, outputs),
     };
-    // Whatever is to be mended first, a longer run is no second step.
-    let is_open = quality.fixes.is_empty()
-        && rate.is_none()
-        && answer.as_ref().is_some_and(|it| it.is_too_noisy);
-    let more_windows = is_open.then(|| next::more_windows(header));
-    let more_windows = more_windows.into_iter().flatten();
-    let mut next: Vec<String> = pairs
-        .into_iter()
-        .flatten()
-        .chain(fixes)
-        .chain(more_windows)
-        .collect();
+    let mut next: Vec<String> = pairs.into_iter().flatten().chain(fixes).collect();
     if !explains && next.is_empty() {
         next.extend(answer.iter().flat_map(|it| it.next.iter().take(2).cloned()));
     }

@@ -92,19 +92,6 @@ fn step(fix: Fix, again: &Again, outputs: &Outputs) -> Vec<String> {
     again.with(&what, &changes)
 }
 
-/// Returns the lines with the command that halves the intervals.
-pub(super) fn more_windows(header: &Header) -> Vec<String> {
-    let schedule = &header.schedule;
-    let rounds = schedule.rounds.saturating_mul(LONGER);
-    let measured = duration::in_ms(schedule.settings.window.saturating_mul(rounds));
-    let changes = [
-        ("--rounds", rounds.to_string()),
-        ("--duration", duration::text(measured)),
-    ];
-    let again = Again { header, pin: None };
-    again.with("to tell more apart, four times as many windows", &changes)
-}
-
 /// Returns the lines with the command that measures the same at a rate, in datagrams per second.
 pub(super) fn at_a_rate(header: &Header, rate: u64) -> Vec<String> {
     let again = Again { header, pin: None };
