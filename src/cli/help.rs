@@ -1,5 +1,6 @@
 //! Arranges the help: the headings, the options that `-h` shows, and the options that a command does not show at all.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::sync::LazyLock;
 
@@ -121,7 +122,7 @@ fn is_in(names: &str, name: &str) -> bool {
 }
 
 /// Returns the options of this level of a command line that were typed, without their dashes, and their values.
-fn typed(matches: &ArgMatches) -> impl Iterator<Item = (String, String)> {
+fn typed(matches: &ArgMatches) -> impl Iterator<Item = (String, Vec<String>)> {
     // The names of groups are those of types.
     let ids = matches.ids().map(Id::as_str);
     let ids = ids.filter(|id| id.starts_with(char::is_lowercase));
@@ -130,8 +131,8 @@ fn typed(matches: &ArgMatches) -> impl Iterator<Item = (String, String)> {
         let is_flag = matches.try_get_one::<bool>(id).is_ok();
         let values = matches.get_raw(id).filter(|_| !is_flag);
         let values = values.into_iter().flatten().map(OsStr::to_string_lossy);
-        let values: Vec<_> = values.collect();
-        (id.replace('_', "-"), values.join(","))
+        let values = values.map(Cow::into_owned);
+        (id.replace('_', "-"), values.collect())
     })
 }
 
@@ -141,34 +142,22 @@ pub(super) fn refuse(
     names: &'static str,
     fix: &str,
 ) -> Result<(), UsageError> {
-    let typed: Vec<_> = typed(matches).collect();
     let refused = names.split(' ').find_map(|name| {
-        let typed = typed
-            .iter()
-            .find(|(it, _)| name.strip_prefix("--") == Some(it));
-        typed.map(|(_, value)| UsageError::flag(name, value, fix))
+        let mut typed = typed(matches);
+        let (_, values) = typed.find(|(it, _)| name.strip_prefix("--") == Some(it))?;
+        Some(UsageError::flag(name, &values.join(","), fix))
     });
     refused.map_or(Ok(()), Err)
 }
 
 /// Returns an error for the first option with several values, in a command that measures one case.
 fn refuse_lists(matches: &ArgMatches) -> Result<(), UsageError> {
-    for (name, values) in typed(matches) {
-        let all = matches.get_raw(&name.replace('-', "_"));
-        if let Some(first) = all
-            .filter(|all| all.len() > 1)
-            .and_then(|mut all| all.next())
-        {
-            let first = first.to_string_lossy();
-            let fix = format!("watch measures one case: use one value, such as --{name} {first}");
-            return Err(UsageError::flag(
-                "watch",
-                &format!("--{name} {values}"),
-                fix,
-            ));
-        }
-    }
-    Ok(())
+    let Some((name, values)) = typed(matches).find(|(_, values)| values.len() > 1) else {
+        return Ok(());
+    };
+    let (first, list) = (&values[0], format!("--{name} {}", values.join(",")));
+    let fix = format!("watch measures one case: use one value, such as --{name} {first}");
+    Err(UsageError::flag("watch", &list, fix))
 }
 
 /// Returns an error if parameters are given with `--suite`: a suite sets them itself. clap's own error would list every
@@ -275,8 +264,6 @@ fn without_default(text: &str) -> (&str, Option<&str>) {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
     use crate::cli::Cli;
 

@@ -28,7 +28,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+use clap::{Args, FromArgMatches, Subcommand, ValueHint};
 
 use crate::data::Buffer;
 
@@ -64,28 +64,23 @@ pub struct Cli {
     pub run: RunArgs,
 }
 
-impl CommandFactory for Cli {
-    fn command() -> clap::Command {
+impl Cli {
+    /// Returns the definition with the whole help.
+    pub fn command() -> clap::Command {
         help::arranged(Self::plain(), "", &|_| true)
     }
 
-    fn command_for_update() -> clap::Command {
-        Self::command()
-    }
-}
-
-impl Parser for Cli {
-    fn try_parse_from<I, T>(words: I) -> Result<Self, clap::Error>
-    where
-        I: IntoIterator<Item = T>,
-        T: Into<OsString> + Clone,
-    {
+    /// Parses words as options of a command, whether or not that command takes them.
+    ///
+    /// # Errors
+    /// Returns clap's errors, including help.
+    pub fn try_parse_from<W: Into<OsString>>(
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
         Self::from_arg_matches(&Self::matches(&words)?)
     }
-}
 
-impl Cli {
     /// Parses a command line, which begins with the program's name.
     ///
     /// # Errors
@@ -281,8 +276,6 @@ pub struct FilesArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

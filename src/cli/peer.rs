@@ -190,13 +190,11 @@ impl Peer {
     }
 }
 
+/// Returns the interfaces, each once.
 fn interfaces<'a>(ends: impl Iterator<Item = &'a LinkEnd>) -> Vec<Interface> {
-    let mut each: Vec<Interface> = Vec::new();
-    for end in ends {
-        if !each.iter().any(|known| known.name == end.interface.name) {
-            each.push(end.interface.clone());
-        }
-    }
+    let mut each: Vec<Interface> = ends.map(|end| end.interface.clone()).collect();
+    each.sort_by(|one, other| one.name.cmp(&other.name));
+    each.dedup_by(|one, other| one.name == other.name);
     each
 }
 

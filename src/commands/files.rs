@@ -7,7 +7,6 @@ use std::iter;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
 use serde_json::{Value, json};
 
 use crate::cli::options::suite::requests;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::builder::Resettable::Reset;
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 

@@ -64,14 +64,14 @@ fn open(path: &Path) -> Result<Results, UsageError> {
 /// Returns which engine to use, and how good the run is.
 fn conclude(rows: &[Row]) -> Conclusion {
     let is_measured = rows.iter().any(|row| row.status != Status::Skipped);
-    let grading = |quality: Quality| Grading {
-        grade: quality.grade.to_string(),
-        because: quality.because(),
-    };
     let sentences = answer(rows).map(|answer| answer.sentences().collect());
+    let quality = is_measured.then(|| Quality::of(rows));
     Conclusion {
         answer: sentences.unwrap_or_default(),
-        quality: is_measured.then(|| grading(Quality::of(rows))),
+        quality: quality.map(|quality| Grading {
+            grade: quality.grade.to_string(),
+            because: quality.because(),
+        }),
         verdict: None,
     }
 }

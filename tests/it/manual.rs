@@ -3,7 +3,6 @@
 use std::fs;
 
 use crate::common::{Place, stderr, stdout};
-use clap::CommandFactory;
 use udpbench::cli::Cli;
 
 /// The program with its subcommands: the name of each, and its long options.

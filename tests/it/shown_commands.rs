@@ -3,8 +3,8 @@
 use std::fs;
 use std::sync::LazyLock;
 
+use clap::Command;
 use clap::error::ErrorKind;
-use clap::{Command, CommandFactory, Parser};
 use udpbench::cli::Cli;
 
 use crate::common::pages::{pages, root};

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use crate::common::made_up::{MadeUp, measured_pps};
 use crate::common::{Place, hosts, rows, stderr, stdout};
-use clap::CommandFactory;
 use udpbench::cli::Cli;
 use udpbench::data::Case;
 use udpbench::experiment::suite;

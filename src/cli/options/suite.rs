@@ -6,8 +6,6 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use clap::Parser;
-
 use super::Request;
 use super::wire;
 use crate::cli::peer::Peer;

@@ -1,7 +1,5 @@
 //! Turns the options of `watch` into one case and its windows.
 
-use clap::Parser;
-
 use super::{MIN_WINDOW, Request};
 use crate::cli::{Cli, ParameterArgs, RunArgs, WatchArgs};
 use crate::data::{Case, Duplex, Workload};

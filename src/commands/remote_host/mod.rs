@@ -16,7 +16,7 @@ use crate::cli::peer::Peer;
 use crate::cli::{ParameterArgs, RemoteArgs};
 use crate::data::Direction;
 use crate::error::UsageError;
-use crate::plan::WireLink;
+use crate::plan::{LinkEnd, WireLink};
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -106,10 +106,8 @@ impl RemoteHost {
 fn host_of_on(options: &RemoteArgs) -> Result<Option<&str>, UsageError> {
     let Some(to) = &options.on else {
         let fix = "it is for another host: add --on HOST, or write it behind wire HOST";
-        let refused = options
-            .typed()
-            .map(|option| UsageError::flag("udpbench", option, fix));
-        return refused.map_or(Ok(None), Err);
+        let refused = |option| Err(UsageError::flag("udpbench", option, fix));
+        return options.typed().map_or(Ok(None), refused);
     };
     Ok(Some(to))
 }
@@ -140,16 +138,15 @@ fn introduce(to: &str, peer: &Peer) {
     let machine = peer.detected.machine(&peer.wire.host);
     let reason = &peer.detected.reason;
     say(&format!("{to} is {machine} ({reason})"));
+    let end =
+        |LinkEnd {
+             address, interface, ..
+         }: &LinkEnd| { format!("{address} on {} ({interface})", interface.name) };
     for link in &peer.wire.links {
-        let (local, remote) = (&link.local, &link.remote);
         say(&format!(
-            "wire: {} on {} ({}) to {} on {} ({})",
-            local.address,
-            local.interface.name,
-            local.interface,
-            remote.address,
-            remote.interface.name,
-            remote.interface
+            "wire: {} to {}",
+            end(&link.local),
+            end(&link.remote)
         ));
     }
 }

@@ -14,6 +14,7 @@ use crate::plan::Plan;
 use crate::results::baselines;
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
+use crate::text::digits::counted;
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge::Question;
@@ -53,10 +54,9 @@ impl Base {
         let rows = self.runs.iter().flat_map(|run| &run.rows);
         let measured = rows.filter(|row| row.status == Status::Ok);
         let keys: BTreeSet<String> = measured.map(|row| row.case.key()).collect();
-        let planned = plan.runnable().map(|planned| &planned.case);
         // At a rate the speed is what was asked for.
-        let planned = planned.filter(|case| case.rate.is_none());
-        let in_both = planned.filter(|case| keys.contains(&case.key()));
+        let planned = plan.runnable().map(|planned| &planned.case);
+        let in_both = planned.filter(|case| case.rate.is_none() && keys.contains(&case.key()));
         let engines: BTreeSet<String> = in_both.map(Case::label).collect();
         let problem = match Vec::from_iter(&engines)[..] {
             [] => "no case of this run without a rate is in it, so nothing would be compared"
@@ -66,13 +66,10 @@ impl Base {
                  another engine, too, in both runs, or use udpbench ab"
             ),
             _ => {
-                let runs = match self.runs.len() {
-                    1 => "1 run".to_owned(),
-                    runs => format!("{runs} runs"),
-                };
-                let name = &self.name;
                 say(&format!(
-                    "against {name}: {runs}; a second pass follows if an engine looks slower, but not surely"
+                    "against {}: {}; a second pass follows if an engine looks slower, but not surely",
+                    self.name,
+                    counted(self.runs.len(), "run")
                 ));
                 return Ok(());
             }
