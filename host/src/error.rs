@@ -25,18 +25,6 @@ pub enum UsageError {
         /// The problem.
         problem: String,
     },
-    /// An invalid cell of a CSV file.
-    #[error("{file}, line {line}, {column}: {problem}")]
-    Cell {
-        /// Name of the file, as the user gave it.
-        file: String,
-        /// Line number, from 1.
-        line: usize,
-        /// The heading of the cell's column.
-        column: String,
-        /// The problem.
-        problem: String,
-    },
 }
 
 impl UsageError {

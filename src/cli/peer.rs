@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::time::Duration;
 
+use crate::cli::words::replaced;
 use crate::cli::{ParameterArgs, as_typed};
 use crate::data::{Destination, HostAddress, InterfaceName, is_link_local};
 use crate::engines::{self, Entry};
@@ -81,18 +82,6 @@ const WIRE: [(&str, &str); 4] = [
     ("wire HOST --deploy find lossless", LOSSLESS),
     ("wire HOST --deploy --rate", "wire REACH ADDRESS --rate"),
 ];
-
-/// Replaces commands that begin a word: the path of an agent ends with this program's name, too.
-fn replaced(text: &str, command: &str, by: &str) -> String {
-    let mut parts = text.split(command);
-    let mut whole = parts.next().unwrap_or_default().to_owned();
-    for rest in parts {
-        let is_command = whole.is_empty() || whole.ends_with([' ', '`', '(']);
-        whole += if is_command { by } else { command };
-        whole += rest;
-    }
-    whole
-}
 
 /// The remote host.
 #[derive(Debug)]
@@ -268,19 +257,13 @@ fn link_to(address: HostAddress, to: &str, facts: &RemoteFacts) -> Result<WireLi
         let (name, fix) = (missing.as_str(), which_interface(address.ip));
         return Err(format!("this host has no interface {name}: {fix}"));
     }
-    let mut having = facts.addresses.iter().filter(|it| it.address == address.ip);
-    let remote = having.next().ok_or_else(|| {
+    let mut known = facts.addresses.iter();
+    let remote = known.find(|it| it.address == address.ip).ok_or_else(|| {
         format!(
             "{to} has no such address; it has {}",
             addresses_there(facts)
         )
     })?;
-    if let Some(other) = having.find(|it| it.interface != remote.interface) {
-        return Err(format!(
-            "{to} has it on {} and on {}: give one of them another address",
-            remote.interface, other.interface
-        ));
-    }
     link(address, remote, facts)
 }
 

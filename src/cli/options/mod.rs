@@ -4,7 +4,6 @@ pub mod ab;
 mod axes;
 pub mod find;
 pub mod latency;
-mod real_time;
 mod resume_check;
 pub mod suite;
 pub mod watch;
@@ -13,7 +12,7 @@ pub mod without_effect;
 
 use std::time::Duration;
 
-pub use self::resume_check::{Again, again};
+pub use self::resume_check::again;
 use crate::cli::peer::{Peer, Share};
 use crate::cli::{self, MeasuringArgs, RunArgs};
 use crate::data::LoopbackTrains;
@@ -97,7 +96,7 @@ impl Request {
         for host in [host].into_iter().chain(across.map(|wire| &wire.host)) {
             pin.check(&axes.threads, host)
                 .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
-            real_time::check(&axes, host)?;
+            wire::check_permissions(&axes, host)?;
         }
 
         let schedule = schedule(args, board, host, (root, peer))?;

@@ -10,25 +10,21 @@ use crate::experiment::sweep::Unable;
 use crate::host::board;
 use crate::host::facts::Host;
 use crate::host::placement::Pin;
-use crate::plan::{Decision, Plan, Planned, Wire};
+use crate::plan::{Decision, Plan, Wire};
 use crate::results::log::Header;
 use crate::results::row::{isolated_cpus, rps_cpus};
 use crate::sys::files::Root;
 
-/// Differences to the start of a sweep.
-#[derive(Clone, Debug, Default)]
-pub struct Again {
-    /// The differences as text, such as `the kernel was 6.1, and is 6.6`.
-    pub unlike: Vec<String>,
-    /// The cases that could run at the start and cannot run now.
-    pub unable: Unable,
-}
-
-/// Compares the host (read below `root`, or the remote one), this program and the plan with `then`.
+/// Compares the host (read below `root`, or the remote one), this program and the plan with `then`. Returns the differences,
+/// such as `the kernel was 6.1, and is 6.6`, and the cases that could run at the start and cannot run now.
 ///
 /// # Errors
 /// Fails if the board's profile no longer exists.
-pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, UsageError> {
+pub fn again(
+    then: &Header,
+    root: &Root,
+    peer: Option<&Peer>,
+) -> Result<(Vec<String>, Unable), UsageError> {
     then.plan
         .add_programs()
         .map_err(|problem| UsageError::flag("resume", "its engines", problem))?;
@@ -38,43 +34,31 @@ pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, U
     let pin = then.pin_asked.parse::<Pin>().unwrap_or_default();
     let plan = bench.judged(&then.plan, &detected.board, &pin, peer);
     let was = &then.environment;
-    let mut again = Again {
-        unlike: differences((&was.board, &was.host), (&detected.board.name, host)),
-        unable: Unable::new(),
-    };
+    let mut unlike = differences((&was.board, &was.host), (&detected.board.name, host));
     if let Some((wire, now)) = then.wire.as_ref().zip(peer) {
-        again.unlike.extend(other_peer(&then.plan, wire, &now.wire));
+        unlike.extend(other_peer(&then.plan, wire, &now.wire));
     }
-    again.unlike.extend(other_buffers(then, host));
-    again.unlike.extend(rebuilt_programs(then));
+    unlike.extend(other_buffers(then, host));
+    unlike.extend(rebuilt_programs(then));
+    let mut unable = Unable::new();
     for (then, now) in then.plan.cases().zip(plan.cases()) {
-        again.judge(then, now);
-    }
-    Ok(again)
-}
-
-impl Again {
-    fn judge(&mut self, then: &Planned, now: &Planned) {
         let key = then.case.key();
         match (&then.verdict, &now.verdict) {
             (Decision::Run(..), Decision::Skip(reason)) => {
-                self.unlike
-                    .push(format!("{key} ran, and cannot run now: {reason}"));
-                self.unable
-                    .insert(key, format!("cannot run any more: {reason}"));
+                unlike.push(format!("{key} ran, and cannot run now: {reason}"));
+                unable.insert(key, format!("cannot run any more: {reason}"));
             }
             (Decision::Skip(_), Decision::Run(..)) => {
-                self.unlike
-                    .push(format!("{key} was skipped, and could run now"));
+                unlike.push(format!("{key} was skipped, and could run now"));
             }
             (Decision::Run(was, _), Decision::Run(is, _)) if was != is => {
-                self.unlike
-                    .push(format!("{key} was on CPUs {was}, and would be on {is}"));
+                unlike.push(format!("{key} was on CPUs {was}, and would be on {is}"));
             }
             // Only the wording differs.
             _ => {}
         }
     }
+    Ok((unlike, unable))
 }
 
 /// Returns the programs of the plan whose files were written after the run began.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::against::Base;
 use crate::VERSION;
 use crate::cli::RunArgs;
-use crate::cli::options::{self, Again, Request};
+use crate::cli::options::{self, Request};
 use crate::cli::peer::{Peer, Share, Words};
 use crate::commands::plan::summary;
 use crate::commands::session::outputs::Outputs;
@@ -173,7 +173,7 @@ pub(super) fn resume(
     settings.root = root.clone();
     settings.request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
     let (mut sweep, rows) = Sweep::replay(&log)?;
-    let Again { unlike, unable } = options::again(&log.header, &root, peer)?;
+    let (unlike, unable) = options::again(&log.header, &root, peer)?;
     refuse_changes(args, raw, &unlike)?;
     let power_command = PowerCommand::of(&log.header.schedule.settings, interrupt)?;
 

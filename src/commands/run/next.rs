@@ -1,6 +1,5 @@
 //! The steps that the closing lines of a run advise: whole commands wherever there is one.
 
-use crate::cli::as_typed;
 use crate::cli::options::DEFAULT_MAX_TIME;
 use crate::commands::session::outputs::Outputs;
 use crate::data::{Buffer, Workload};
@@ -135,8 +134,7 @@ impl Again<'_> {
             }
             return vec![line];
         }
-        let command = as_typed(&typed.again(&changes)).into_owned();
-        vec![format!("{what}:"), command]
+        vec![format!("{what}:"), typed.again(&changes)]
     }
 }
 

@@ -148,15 +148,6 @@ impl Format {
         }
     }
 
-    /// Returns the format of the CSV that begins with these bytes.
-    pub fn of_csv(bytes: &[u8]) -> Self {
-        let header = bytes.split(|&byte| byte == b'\n').next();
-        match header {
-            Some(header) if header.contains(&b';') => Self::CsvDecimalComma,
-            _ => Self::Csv,
-        }
-    }
-
     /// Returns the notation of a CSV. `None`: another format.
     fn notation(self) -> Option<Notation> {
         match self {
