@@ -175,7 +175,7 @@ fn refuse_parameters(matches: &ArgMatches) -> Result<(), UsageError> {
 
 /// Returns an error for the first option that its command does not take.
 pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError> {
-    let mut path = String::new();
+    let (mut path, mut is_reached) = (String::new(), false);
     loop {
         for [_, names, instead] in WITHOUT.iter().filter(|[.., instead]| !instead.is_empty()) {
             for name in names.split(' ') {
@@ -188,6 +188,11 @@ pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError>
             refuse_lists(matches)?;
         }
         refuse_parameters(matches)?;
+        is_reached |= path == "wire" || typed(matches).any(|(name, _)| name == "on");
+        if !is_reached {
+            let fix = "it is for another host: add --on HOST, or write it behind wire HOST";
+            refuse(matches, REACH, fix)?;
+        }
         let Some((below, rest)) = matches.subcommand() else {
             return Ok(());
         };

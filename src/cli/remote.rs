@@ -63,20 +63,6 @@ impl RemoteArgs {
             .filter_map(|(option, value)| Some(format!(" {option} {}", shell::word(value?))));
         shown.collect::<String>() + if self.deploy { " --deploy" } else { "" }
     }
-
-    /// The first option that says how another host is reached, if one was typed.
-    pub fn typed(&self) -> Option<&'static str> {
-        let is_rsh_typed = self.rsh != RSH && std::env::var_os("UDPBENCH_RSH").is_none();
-        let typed = [
-            ("--on", self.on.is_some()),
-            ("--rsh", is_rsh_typed),
-            ("--agent", self.agent.is_some()),
-            ("--deploy", self.deploy),
-            ("--drop-reasons", self.drop_reasons),
-        ];
-        let typed = typed.into_iter().find(|(_, is_typed)| *is_typed);
-        typed.map(|(option, _)| option)
-    }
 }
 
 /// The options of `wire`.

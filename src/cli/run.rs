@@ -56,12 +56,7 @@ pub struct LatencyArgs {
     ///
     /// The log is one of udpbench find lossless --workload rr. Loads are then 10, 50 and 90 % of these rates, not of
     /// what clients reach that wait for each response
-    #[arg(
-        long,
-        value_name = "FILE",
-        help_heading = "Measuring",
-        value_hint = ValueHint::FilePath
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Measuring", value_hint = ValueHint::FilePath)]
     pub load: Option<PathBuf>,
     /// Options of a sweep.
     #[command(flatten)]

@@ -37,13 +37,12 @@ fn write_all(directory: &Path) -> io::Result<()> {
     program.build();
     let shown = |subcommand: &&Command| !subcommand.is_hide_set();
     for subcommand in program.get_subcommands().filter(shown) {
-        let see_also = format!("{}(1)", program.get_name());
-        write_page(subcommand, Some(&see_also), directory)?;
+        write_page(subcommand, directory)?;
     }
-    write_page(&program, None, directory)
+    write_page(&program, directory)
 }
 
-fn write_page(command: &Command, see_also: Option<&str>, directory: &Path) -> io::Result<()> {
+fn write_page(command: &Command, directory: &Path) -> io::Result<()> {
     // clap's usage lists the ways to call the command. clap_mangen's own lists every option, as the options section
     // does.
     let usage = command.clone().render_usage().to_string();
@@ -65,9 +64,6 @@ fn write_page(command: &Command, see_also: Option<&str>, directory: &Path) -> io
     let mut rest = Roff::new();
     let after_help = command.get_after_long_help().map(ToString::to_string);
     sections(&after_help.unwrap_or_default(), &mut rest);
-    if let Some(page) = see_also {
-        rest.control("SH", ["SEE ALSO"]).text([roman(page)]);
-    }
     rest.to_writer(&mut page)?;
     fs::write(directory.join(man.get_filename()), page)
 }

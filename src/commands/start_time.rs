@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::say;
 use crate::error::UsageError;
 
 /// Directory of files with a default name.
@@ -14,8 +15,12 @@ pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// Returns a warning if the clock has not been set since the host was switched on.
-pub(super) fn clock_remark(started_at: &str) -> Option<String> {
+/// Warns if the clock has not been set since the host was switched on.
+pub(super) fn warn_of_clock(started_at: &str) {
+    clock_remark(started_at).iter().for_each(|it| say(it));
+}
+
+fn clock_remark(started_at: &str) -> Option<String> {
     // This program did not exist before 2024.
     const FIRST_YEAR: &str = "2024";
     (started_at < FIRST_YEAR).then(|| {

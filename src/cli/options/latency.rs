@@ -67,25 +67,22 @@ impl Request {
         arrivals: &[Arrivals],
     ) {
         let mut blocks: Vec<Block> = Vec::new();
-        for (case, arrivals) in capacities
+        let loads = LOADS_PCT.into_iter();
+        let loads = arrivals
             .iter()
-            .flat_map(|of| arrivals.iter().map(move |it| (of, *it)))
-        {
-            for load_pct in LOADS_PCT {
-                let (case, capacity) = case;
+            .flat_map(|it| loads.clone().map(move |load| (*it, load)));
+        for (case, capacity) in capacities {
+            for (arrivals, load_pct) in loads.clone() {
                 let case = Case {
                     rate: Some(Rate::nearest(capacity * load_pct / 100.0).into()),
                     arrivals: Some(arrivals).filter(|it| *it != Arrivals::default()),
                     ..*case
                 };
                 let verdict = Decision::Skip("not judged yet".to_owned());
-                let (key, planned) = (case.block(), Planned { case, verdict });
+                let (key, cases) = (case.block(), vec![Planned { case, verdict }]);
                 match blocks.iter_mut().find(|block| block.key == key) {
-                    Some(block) => block.cases.push(planned),
-                    None => blocks.push(Block {
-                        key,
-                        cases: vec![planned],
-                    }),
+                    Some(block) => block.cases.extend(cases),
+                    None => blocks.push(Block { key, cases }),
                 }
             }
         }

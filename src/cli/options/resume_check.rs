@@ -143,11 +143,8 @@ fn other_buffers(then: &Header, now: &Host) -> Option<String> {
 }
 
 fn difference(what: &str, then: &str, now: &str) -> Option<String> {
-    let known = |text| match text {
-        "" => "unknown",
-        known => known,
-    };
-    (then != now).then(|| format!("the {what} was {}, and is {}", known(then), known(now)))
+    let [was, is] = [then, now].map(|it| if it.is_empty() { "unknown" } else { it });
+    (was != is).then(|| format!("the {what} was {was}, and is {is}"))
 }
 
 #[cfg(test)]

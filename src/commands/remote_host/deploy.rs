@@ -1,5 +1,6 @@
 //! `--deploy`: copies a udpbench for the remote host's CPUs there, unless the same file is there already.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
@@ -108,10 +109,8 @@ pub(super) fn remote_path() -> String {
 pub(super) fn program_name() -> String {
     let own = std::env::current_exe().ok();
     let name = own.as_deref().and_then(Path::file_name);
-    name.map_or_else(
-        || "udpbench".to_owned(),
-        |name| without_suffixes(&name.to_string_lossy()).to_owned(),
-    )
+    let name = name.unwrap_or_else(|| OsStr::new("udpbench"));
+    without_suffixes(&name.to_string_lossy()).to_owned()
 }
 
 /// Returns a name without ` (deleted)`, which the kernel adds if the file was replaced, and without the hash that cargo

@@ -15,7 +15,6 @@ use super::say;
 use crate::cli::peer::Peer;
 use crate::cli::{ParameterArgs, RemoteArgs};
 use crate::data::Direction;
-use crate::error::UsageError;
 use crate::plan::{LinkEnd, WireLink};
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
@@ -76,15 +75,14 @@ impl RemoteHost {
     /// Starts an agent on the host of `--on`, which uses the board profile `board`. Returns `None` without `--on`.
     ///
     /// # Errors
-    /// Fails if the agent cannot be started, if `--drop-reasons` is given, or if a connection option is given without
-    /// `--on`.
+    /// Fails if the agent cannot be started.
     pub(super) fn on(
         options: &RemoteArgs,
         board: &str,
         is_quiet: bool,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Option<Self>> {
-        let Some(to) = host_of_on(options)? else {
+        let Some(to) = &options.on else {
             return Ok(None);
         };
         let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
@@ -97,19 +95,6 @@ impl RemoteHost {
         }
         Ok(Some(Self { agent, peer, reach }))
     }
-}
-
-/// Returns the host of `--on`. `None` without it.
-///
-/// # Errors
-/// Fails if another option for a remote host is given without `--on`, and for `--drop-reasons`.
-fn host_of_on(options: &RemoteArgs) -> Result<Option<&str>, UsageError> {
-    let Some(to) = &options.on else {
-        let fix = "it is for another host: add --on HOST, or write it behind wire HOST";
-        let refused = |option| Err(UsageError::flag("udpbench", option, fix));
-        return options.typed().map_or(Ok(None), refused);
-    };
-    Ok(Some(to))
 }
 
 /// Runs a shell script on the host of `--on`, or on this host without `--on`.

@@ -6,7 +6,6 @@ use std::process::{ExitCode, Stdio};
 use anyhow::{Context, bail};
 
 use super::deploy::{self, CD_HOME, program_name, remote_path};
-use super::host_of_on;
 use super::rsh::Rsh;
 use crate::cli::{RemoteArgs, words_as_text};
 use crate::commands::{interrupt_on_signals, known_width, session, show_file};
@@ -62,11 +61,15 @@ impl RemoteProgram {
         })
     }
 
-    /// Starts an agent.
+    /// Starts an agent. One that is patient has no heartbeat: see [`Agent::connect`].
     ///
     /// # Errors
     /// Fails if the host cannot be reached or has no udpbench of this version.
-    pub(super) fn start(&self, is_patient: bool, asked: &StopRequested) -> anyhow::Result<Agent> {
+    pub(in crate::commands) fn start(
+        &self,
+        is_patient: bool,
+        asked: &StopRequested,
+    ) -> anyhow::Result<Agent> {
         let words = self.words.iter().map(String::as_str);
         let words: Vec<&str> = words.chain(["agent"]).collect();
         let (shown, command) = (
@@ -75,26 +78,15 @@ impl RemoteProgram {
         );
         Agent::start_remote(&self.to, &shown, command, is_patient, asked)
     }
-
-    /// Starts a further agent, without a heartbeat: see [`Agent::connect`].
-    ///
-    /// # Errors
-    /// Fails as [`RemoteProgram::start`] does.
-    pub(in crate::commands) fn start_patient(
-        &self,
-        asked: &StopRequested,
-    ) -> anyhow::Result<Agent> {
-        self.start(true, asked)
-    }
 }
 
 /// `--on` of commands that measure nothing: runs this command line on that host, and prints its standard output
 /// with control characters escaped. Returns its exit code, or `None` without `--on`.
 ///
 /// # Errors
-/// Fails if an option for a remote host is given without `--on`, or if the host cannot be reached or has no udpbench.
+/// Fails if the host cannot be reached or has no udpbench.
 pub(in crate::commands) fn run_there(options: &RemoteArgs) -> anyhow::Result<Option<ExitCode>> {
-    let Some(to) = host_of_on(options)? else {
+    let Some(to) = &options.on else {
         return Ok(None);
     };
     let interrupt = interrupt_on_signals()?;

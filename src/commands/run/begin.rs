@@ -12,7 +12,7 @@ use crate::cli::peer::{Peer, Share, Words};
 use crate::commands::plan::summary;
 use crate::commands::session::outputs::Outputs;
 use crate::commands::session::progress::Progress;
-use crate::commands::start_time::{clock_remark, now};
+use crate::commands::start_time::{now, warn_of_clock};
 use crate::commands::{say, session};
 use crate::data::Buffer;
 use crate::error::UsageError;
@@ -46,9 +46,7 @@ pub(super) fn begin(
     // Before any file is created.
     let power_command = PowerCommand::of(&request.schedule.settings, interrupt)?;
     let started_at = now();
-    if let Some(remark) = clock_remark(&started_at) {
-        say(&remark);
-    }
+    warn_of_clock(&started_at);
     let findings = findings(&request, peer);
     let environment = environment(&request, &findings, peer);
     if let Some(base) = base {

@@ -87,7 +87,6 @@ pub(super) fn sweep_of(
     if args.output.baseline.is_some() && args.output.resume.is_none() && !args.output.quiet {
         say("a baseline is measured twice: two runs show by how much runs differ");
     }
-    let mut passes = 0;
     let mut saved = Vec::new();
     let mut failed = false;
     loop {
@@ -96,7 +95,7 @@ pub(super) fn sweep_of(
             resume(&args, raw, peer, interrupt)?
         } else {
             let request = request(other.as_deref_mut())?;
-            let base = base.as_ref().filter(|_| passes == 0);
+            let base = base.as_ref().filter(|_| saved.is_empty());
             let peer = other.as_ref().map(|other| &other.peer);
             begin(&args, request, base, peer, interrupt)?
         };
@@ -105,12 +104,12 @@ pub(super) fn sweep_of(
             Ok(measured) => measured,
             Err(outcome) => return Ok(outcome),
         };
-        passes += 1;
-        saved.push(progress.outputs.shown.clone());
-        let can_go_on = passes < MOST_PASSES
+        // A baseline has two passes, and `--against` a second one if the first cannot tell.
+        let can_go_on = saved.is_empty()
             && ending == Ending::Complete
             && args.output.resume.is_none()
             && !progress.outputs.to_stdout;
+        saved.push(progress.outputs.shown.clone());
         let is_unsure = base
             .as_mut()
             .is_some_and(|base| base.take(&progress, can_go_on));
@@ -176,21 +175,12 @@ fn pass(
     Ok(ended.map_or(Ok((ending, progress)), Err))
 }
 
-/// Highest number of passes through a plan: a baseline takes all, and `--against` a second one if the first cannot tell.
-const MOST_PASSES: u32 = 2;
-
 fn outcome(rows: &[Row]) -> Outcome {
-    let failed = rows
-        .iter()
-        .filter(|row| row.status == Status::Failed)
-        .count();
-    if failed > 0 {
-        say(&format!("{failed} of {} cases failed", rows.len()));
-        Outcome::Failed
-    } else if rows.iter().all(|row| row.status == Status::Skipped) {
-        say("nothing could run");
-        Outcome::Failed
-    } else {
-        Outcome::Done
+    let failed = rows.iter().filter(|row| row.status == Status::Failed);
+    match failed.count() {
+        0 if rows.iter().any(|row| row.status != Status::Skipped) => return Outcome::Done,
+        0 => say("nothing could run"),
+        failed => say(&format!("{failed} of {} cases failed", rows.len())),
     }
+    Outcome::Failed
 }

@@ -103,13 +103,9 @@ pub(super) fn show_more(outputs: &Outputs, hidden_warnings: usize, is_page: bool
     let Some(log) = &outputs.samples_path else {
         return Vec::new();
     };
-    let more = if cfg!(feature = "report") {
-        "report"
-    } else {
-        "rank"
-    };
+    let report = (is_page && cfg!(feature = "report")).then_some("report");
     let warnings = (hidden_warnings > 0).then_some("summarize --warnings");
-    let commands = warnings.into_iter().chain(is_page.then_some(more));
+    let commands = warnings.into_iter().chain(report);
     let text = commands.map(|command| format!("udpbench {command} {}", shell::path(log)));
     text.collect()
 }

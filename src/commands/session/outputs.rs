@@ -6,8 +6,8 @@ use anyhow::ensure;
 
 use crate::cli::RunArgs;
 use crate::cli::peer::Words;
-use crate::commands::start_time::{clock_remark, default_path};
-use crate::commands::{conclude, say};
+use crate::commands::conclude;
+use crate::commands::start_time::{default_path, warn_of_clock};
 use crate::error::UsageError;
 use crate::results::baselines;
 use crate::results::earlier_logs;
@@ -135,10 +135,9 @@ impl Outputs {
         samples_path: Option<PathBuf>,
     ) -> Self {
         let to_stdout = is_stdout(output);
-        let results = if to_stdout {
-            "standard output".to_owned()
-        } else {
-            output.display().to_string()
+        let results = match to_stdout {
+            true => "standard output".to_owned(),
+            false => output.display().to_string(),
         };
         let shown = match &samples_path {
             Some(path) if path.with_extension("") == output.with_extension("") => {
@@ -248,9 +247,7 @@ pub(crate) fn create_log(
             "this command writes a log: use a name in .jsonl; udpbench summarize makes rows of it";
         return Err(UsageError::flag("--output", &path.display(), fix).into());
     }
-    if let Some(remark) = clock_remark(started_at) {
-        say(&remark);
-    }
+    warn_of_clock(started_at);
     let path = match path {
         Some(path) => path.to_owned(),
         None => default_path(started_at, board, &format!("-{command}.jsonl"))?,

@@ -101,14 +101,10 @@ impl Progress {
     /// Shows the table of all rows. Warnings in it are left out unless `--warnings` was given. The
     /// answer gives their number.
     pub(crate) fn show_rows(&self) {
-        if self.shows_warnings {
-            return self.present(&table::draw(&self.rows, width()));
+        let mut rows = self.rows.clone();
+        if !self.shows_warnings {
+            rows.iter_mut().for_each(|row| row.warnings.clear());
         }
-        let without_warnings = |row: &Row| Row {
-            warnings: Vec::new(),
-            ..row.clone()
-        };
-        let rows: Vec<Row> = self.rows.iter().map(without_warnings).collect();
         self.present(&table::draw(&rows, width()));
     }
 
