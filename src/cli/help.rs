@@ -39,14 +39,8 @@ static DEFAULTS: Table = LazyLock::new(|| table(include_str!("help/defaults.txt"
 /// Reads a table whose columns are parted by bars.
 fn table(text: &'static str) -> Vec<[&'static str; 3]> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let cells = lines.filter_map(|line| {
-        line.split('|')
-            .map(str::trim)
-            .collect::<Vec<_>>()
-            .try_into()
-            .ok()
-    });
-    cells.collect()
+    let cells = lines.map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+    cells.filter_map(|cells| cells.try_into().ok()).collect()
 }
 
 /// Options that say how `wire` reaches its host. They are typed behind `wire HOST`.

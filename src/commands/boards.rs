@@ -51,11 +51,11 @@ fn draft(host: &Host, root: &Root) -> anyhow::Result<String> {
 }
 
 fn list(boards: &[Board]) -> String {
-    let is_verified = |board: &Board| !board.verified_on.is_empty();
     let columns = Columns::<Board>::default()
         .word("board", |board| board.name.clone())
-        .word("verified", move |board| {
-            if is_verified(board) { "yes" } else { "no" }.to_owned()
+        .word("verified", |board| {
+            let is_verified = !board.verified_on.is_empty();
+            if is_verified { "yes" } else { "no" }.to_owned()
         })
         .text("title", |board| board.title.clone());
     columns.table(boards).draw(width().into())

@@ -17,7 +17,9 @@ pub(super) fn now() -> String {
 
 /// Warns if the clock has not been set since the host was switched on.
 pub(super) fn warn_of_clock(started_at: &str) {
-    clock_remark(started_at).iter().for_each(|it| say(it));
+    if let Some(remark) = clock_remark(started_at) {
+        say(&remark);
+    }
 }
 
 fn clock_remark(started_at: &str) -> Option<String> {

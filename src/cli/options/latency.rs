@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::Request;
+use super::{Bench, Request};
 use crate::cli::RunArgs;
 use crate::cli::peer::Peer;
 use crate::data::{Arrivals, Case, Rate, Workload};
@@ -90,8 +90,9 @@ impl Request {
             engines: self.plan.engines.clone(),
             blocks,
         };
-        self.plan
-            .blocks
-            .extend(self.judged(args, &added, peer).blocks);
+        let pin = args.placement.pin.clone().unwrap_or_default();
+        let bench = Bench::of(self.host.clone(), peer);
+        let added = bench.judged(&added, &self.detected.board, &pin, peer);
+        self.plan.blocks.extend(added.blocks);
     }
 }

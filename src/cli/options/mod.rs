@@ -124,12 +124,6 @@ impl Request {
         })
     }
 
-    /// Decides again which cases of `plan` can run, under the conditions of this request.
-    fn judged(&self, args: &RunArgs, plan: &Plan, peer: Option<&Peer>) -> Plan {
-        let pin = args.placement.pin.clone().unwrap_or_default();
-        Bench::of(self.host.clone(), peer).judged(plan, &self.detected.board, &pin, peer)
-    }
-
     /// Returns what a search or a comparison tells about the machine.
     fn environment(&self) -> Environment {
         Environment {
@@ -163,17 +157,16 @@ fn schedule(
 ) -> Result<Schedule, UsageError> {
     let measuring = &args.measuring;
     let rounds = rounds(args);
-    let quick = |full: Duration, most: Duration| match measuring.quick {
-        true => full.min(most),
-        false => full,
-    };
+    let is_quick = measuring.quick;
+    let quick = |full: Duration, most| if is_quick { full.min(most) } else { full };
     let warmup = || quick(board.timing.warmup, QUICK_WARMUP);
     let heat = || quick(board.timing.heat, QUICK_HEAT);
+    let command = measuring.power_command.clone().map(Meter::Command);
     let settings = Settings {
         warmup: measuring.warmup.unwrap_or_else(warmup),
         window: window(args, rounds)?,
         drop_reasons: args.remote.drop_reasons,
-        meter: meter(args, host),
+        meter: command.or_else(|| host.power_meter.clone().map(Meter::Sensor)),
         root,
         request_time: peer.map_or(Duration::ZERO, |peer| peer.request_time),
         #[cfg(feature = "calibration")]
@@ -205,12 +198,6 @@ fn rounds(args: &RunArgs) -> u32 {
     let fitting = u32::try_from(fitting).unwrap_or(DEFAULT_ROUNDS);
     let default = fitting.clamp(FEWEST_ROUNDS, DEFAULT_ROUNDS);
     args.measuring.rounds.unwrap_or(default)
-}
-
-/// Returns the meter of the machine's power: the command that was typed, or a sensor.
-fn meter(args: &RunArgs, host: &Host) -> Option<Meter> {
-    let command = args.measuring.power_command.clone().map(Meter::Command);
-    command.or_else(|| host.power_meter.clone().map(Meter::Sensor))
 }
 
 /// Combines `--until` and `--max-time`. clap cannot check the pair: one may come from a file and the other be typed.

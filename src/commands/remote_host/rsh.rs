@@ -132,11 +132,14 @@ impl Rsh {
         interrupt: &Interrupt,
     ) -> anyhow::Result<Vec<String>> {
         let has_shell = self.has_shell(interrupt)?;
-        let words = words.iter().map(|word| match has_shell {
-            true => shell::word(word).into_owned(),
-            false => (*word).to_owned(),
-        });
-        Ok(words.collect())
+        let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        if has_shell {
+            words = words
+                .iter()
+                .map(|it| shell::word(it).into_owned())
+                .collect();
+        }
+        Ok(words)
     }
 
     /// Returns whether a shell there splits words again. Such a shell turns `''` into an empty word.

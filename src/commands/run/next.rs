@@ -76,17 +76,16 @@ fn step(fix: Fix, again: &Again, outputs: &Outputs) -> Vec<String> {
             ];
             ("longer windows and warm-up".to_owned(), changes)
         }
-        Fix::Until => match schedule.until {
-            Some(until) => {
-                let limit = duration::text(until.max_time * LONGER);
+        Fix::Until => {
+            let most = duration::text(DEFAULT_MAX_TIME);
+            let words = format!("until intervals are within +-{UNTIL}, {most} at most");
+            let more = schedule
+                .until
+                .map(|until| duration::text(until.max_time * LONGER));
+            more.map_or((words, vec![("--until", UNTIL.to_owned())]), |limit| {
                 ("more time".to_owned(), vec![("--max-time", limit)])
-            }
-            None => {
-                let most = duration::text(DEFAULT_MAX_TIME);
-                let words = format!("until intervals are within +-{UNTIL}, {most} at most");
-                (words, vec![("--until", UNTIL.to_owned())])
-            }
-        },
+            })
+        }
     };
     again.with(&what, &changes)
 }

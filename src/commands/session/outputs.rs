@@ -135,10 +135,10 @@ impl Outputs {
         samples_path: Option<PathBuf>,
     ) -> Self {
         let to_stdout = is_stdout(output);
-        let results = match to_stdout {
-            true => "standard output".to_owned(),
-            false => output.display().to_string(),
-        };
+        let mut results = output.display().to_string();
+        if to_stdout {
+            "standard output".clone_into(&mut results);
+        }
         let shown = match &samples_path {
             Some(path) if path.with_extension("") == output.with_extension("") => {
                 let log = path.extension().unwrap_or_default();

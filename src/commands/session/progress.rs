@@ -103,7 +103,9 @@ impl Progress {
     pub(crate) fn show_rows(&self) {
         let mut rows = self.rows.clone();
         if !self.shows_warnings {
-            rows.iter_mut().for_each(|row| row.warnings.clear());
+            for row in &mut rows {
+                row.warnings.clear();
+            }
         }
         self.present(&table::draw(&rows, width()));
     }
