@@ -1,5 +1,6 @@
 //! The whole program: parses the command line, runs the subcommand and turns its outcome into the exit code.
 
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 use std::thread;
@@ -39,22 +40,18 @@ pub fn run_with(added: &'static [Entry]) -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let words = cli::words();
-    if let Some(args) = AgentArgs::parse(&words) {
-        return commands::agent::run(&args).unwrap_or_else(|error| explain(&error));
+    execute(&cli::words()).unwrap_or_else(|error| explain(&error))
+}
+
+fn execute(words: &[OsString]) -> anyhow::Result<ExitCode> {
+    if let Some(args) = AgentArgs::parse(words) {
+        return commands::agent::run(&args);
     }
-    let cli = match Cli::typed(&words) {
-        Ok(cli) => cli,
-        Err(error) => return explain(&error),
-    };
-    let cli = match &cli.command {
-        Some(Command::Resume(args)) => match args.command_line() {
-            Ok(cli) => cli,
-            Err(error) => return explain(&error),
-        },
-        _ => cli,
-    };
-    let outcome = match &cli.command {
+    let mut cli = Cli::typed(words)?;
+    if let Some(Command::Resume(args)) = &cli.command {
+        cli = args.command_line()?;
+    }
+    match &cli.command {
         None | Some(Command::Resume(_)) => measure(&cli.run),
         Some(Command::Run(args)) => measure(args),
         Some(Command::Latency(args)) => commands::latency::run(args),
@@ -80,8 +77,7 @@ fn run() -> ExitCode {
         Some(Command::Completions(args)) => commands::manual::completions(args),
         #[cfg(feature = "manual")]
         Some(Command::Manual(args)) => commands::manual::run(args),
-    };
-    outcome.unwrap_or_else(|error| explain(&error))
+    }
 }
 
 /// Runs a suite, or runs or resumes one sweep.

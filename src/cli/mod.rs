@@ -22,6 +22,7 @@ mod run;
 mod soak;
 mod tuning;
 mod watch;
+mod wire;
 mod words;
 
 use std::ffi::OsString;
@@ -39,7 +40,7 @@ pub use self::find::{BurstArgs, FindArgs, FindCommand, FindOutputArgs, LosslessA
 pub use self::listen::{ListenArgs, ListenShape};
 pub(crate) use self::parameters::PROGRAM;
 pub use self::parameters::{EngineArg, ParameterArgs};
-pub use self::remote::{RemoteArgs, WireArgs, WireCommand};
+pub use self::remote::RemoteArgs;
 pub use self::results::{
     AskedArgs, CompareArgs, RankArgs, ReportArgs, Shape, ShapeArgs, SummarizeArgs,
 };
@@ -50,6 +51,7 @@ pub use self::run::{
 pub use self::soak::SoakArgs;
 pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::watch::WatchArgs;
+pub use self::wire::{WireArgs, WireCommand};
 pub use self::words::{as_typed, words, words_as_text};
 
 /// Measures which UDP socket API or event loop is fastest on this board, and what it loses and costs

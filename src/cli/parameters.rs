@@ -130,10 +130,7 @@ fn engine(name: &str) -> Result<EngineArg, String> {
 fn program_of(text: &str) -> Result<&'static Entry, String> {
     let named = text.split_once('=');
     let named = named.and_then(|(name, path)| Some((name.parse::<EngineName>().ok()?, path)));
-    let (name, path) = match named {
-        Some((name, path)) => (Some(name), path),
-        None => (None, text),
-    };
+    let (name, path) = named.map_or((None, text), |(name, path)| (Some(name), path));
     if path.is_empty() {
         return Err("a program is missing: exec:PATH or exec:NAME=PATH".to_owned());
     }

@@ -20,9 +20,8 @@ pub fn words() -> Vec<OsString> {
 
 /// Returns the words of the command line as text, for logs.
 pub fn words_as_text() -> Vec<String> {
-    let words = words().into_iter();
-    let text = words.map(|word| word.to_string_lossy().into_owned());
-    text.collect()
+    let text = words().into_iter();
+    text.map(|it| it.to_string_lossy().into_owned()).collect()
 }
 
 /// Returns a text whose commands begin with the program as it was typed, such as `./udpbench`, if a shell would not find

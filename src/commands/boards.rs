@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use super::remote_host::run_there;
 use super::{say, show, show_file, width};
 use crate::cli::BoardsArgs;
-use crate::host::board::{self, Board, ChosenBoard};
+use crate::host::board::{self, Board};
 use crate::host::capture::capture;
 use crate::host::facts::Host;
 use crate::sys::files::Root;
@@ -44,7 +44,7 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
 fn draft(host: &Host, root: &Root) -> anyhow::Result<String> {
     let detected = board::detect(host)?;
     if detected.board.name != board::GENERIC {
-        let ChosenBoard { board, reason, .. } = &detected;
+        let (board, reason) = (&detected.board, &detected.reason);
         say(&format!("this board has a profile, {board}: {reason}"));
     }
     Ok(board::draft(host, root))

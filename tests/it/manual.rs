@@ -88,7 +88,7 @@ fn each_example_has_a_line_of_its_own() {
         "udpbench find lossless --engine std,mmsg --payload 300",
         "udpbench wire pi@board find lossless --direction up",
     ] {
-        assert!(text.contains(&format!("\n{example}\n")), "{text}");
+        assert!(text.contains(&format!("\n{example}")), "{text}");
     }
 }
 
