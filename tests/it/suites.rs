@@ -224,7 +224,7 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
         ),
         (
             "--suite board --ip v6,v4 --engine std",
-            "--suite board: a suite says itself what varies: leave out --engine",
+            "--suite board: a suite says itself what varies: leave out --ip",
         ),
         (
             "--suite board -o -",
