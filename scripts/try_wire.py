@@ -133,7 +133,6 @@ class Run:
             udpbench,
         ]
         command += [
-            "--no-config",
             "--no-reference",
             "--heat",
             "0s",

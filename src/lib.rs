@@ -100,7 +100,7 @@
 // | `program` | the whole program, from the command line to the exit code |
 // | `commands` | subcommands and what they share: progress, output files, the connection to the other host |
 // | `report` | the page of charts and tables for a browser |
-// | `cli` | command line and `udpbench.toml` |
+// | `cli` | command line |
 // | `experiment` | sweep, `ab`, searches, suites: choose the next trial |
 // | `session` | the loop: next trial, run, repeat if faulty or disturbed, append to the log |
 // | `soak` | a constant rate for hours: outcomes, events, their log and its summary |

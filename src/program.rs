@@ -1,19 +1,17 @@
 //! The whole program: parses the command line, runs the subcommand and turns its outcome into the exit code.
 
-use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 use std::thread;
 
 use anyhow::anyhow;
 
-use crate::cli::options::config::{self, Parsed};
-use crate::cli::{self, AgentArgs, Command, RunArgs};
+use crate::cli::{self, AgentArgs, Cli, Command, RunArgs};
 use crate::commands;
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::sys::limits;
-use crate::term::escape;
 
 /// Stack that building and checking the clap definition needs, in bytes, with a wide margin.
 const STACK_BYTES: usize = 2 << 20;
@@ -42,25 +40,18 @@ pub fn run_with(added: &'static [Entry]) -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let words = cli::words();
-    if let Some(args) = AgentArgs::parse(&words) {
-        return commands::agent::run(&args).unwrap_or_else(|error| explain(&error));
+    execute(&cli::words()).unwrap_or_else(|error| explain(&error))
+}
+
+fn execute(words: &[OsString]) -> anyhow::Result<ExitCode> {
+    if let Some(args) = AgentArgs::parse(words) {
+        return commands::agent::run(&args);
     }
-    let Parsed { cli, config, note } = match config::parse(&words) {
-        Ok(parsed) => parsed,
-        Err(error) => return explain(&error),
-    };
-    if let Some(note) = note {
-        commands::say(&note);
+    let mut cli = Cli::typed(words)?;
+    if let Some(Command::Resume(args)) = &cli.command {
+        cli = args.command_line()?;
     }
-    let cli = match &cli.command {
-        Some(Command::Resume(args)) => match args.command_line() {
-            Ok(cli) => cli,
-            Err(error) => return explain(&error),
-        },
-        _ => cli,
-    };
-    let outcome = match &cli.command {
+    match &cli.command {
         None | Some(Command::Resume(_)) => measure(&cli.run),
         Some(Command::Run(args)) => measure(args),
         Some(Command::Latency(args)) => commands::latency::run(args),
@@ -83,23 +74,10 @@ fn run() -> ExitCode {
         Some(Command::Report(args)) => commands::report::run(args),
         Some(Command::Agent(args)) => commands::agent::run(args),
         #[cfg(feature = "manual")]
-        Some(Command::Completions(args)) => commands::completions::run(args),
+        Some(Command::Completions(args)) => commands::manual::completions(args),
         #[cfg(feature = "manual")]
         Some(Command::Manual(args)) => commands::manual::run(args),
-        #[cfg(not(feature = "manual"))]
-        Some(Command::Completions(args)) => {
-            Err(commands::not_built("completions", args.shell.name(), "manual").into())
-        }
-        #[cfg(not(feature = "manual"))]
-        Some(Command::Manual(args)) => {
-            let directory = args.directory.to_string_lossy();
-            Err(commands::not_built("manual", &directory, "manual").into())
-        }
-    };
-    outcome.unwrap_or_else(|error| match config {
-        Some(config) => explain(&config.located(error)),
-        None => explain(&error),
-    })
+    }
 }
 
 /// Runs a suite, or runs or resumes one sweep.
@@ -112,22 +90,15 @@ fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
 
 /// Prints what clap returns instead of a command: the help, the version, or an error. Returns clap's exit code.
 fn answer(error: &clap::Error) -> ExitCode {
-    let text = error.to_string();
-    let shown = match escape::text(&text) {
+    if error.use_stderr() {
+        error.to_string().lines().for_each(commands::say);
+    } else if let Err(broken) = error.print() {
         // clap has wrapped the help to the terminal's width.
-        Cow::Borrowed(_) if !error.use_stderr() => error.print(),
-        Cow::Borrowed(_) => commands::say_in_colours(&error.render().ansi().to_string()),
-        Cow::Owned(text) => {
-            text.lines().for_each(commands::say);
-            Ok(())
+        if broken.kind() != io::ErrorKind::BrokenPipe {
+            return explain(&anyhow!(broken).context("cannot write all of it to standard output"));
         }
-    };
-    match shown {
-        Err(broken) if !error.use_stderr() && broken.kind() != io::ErrorKind::BrokenPipe => {
-            explain(&anyhow!(broken).context("cannot write all of it to standard output"))
-        }
-        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 /// Prints the error and returns the exit code: 2 if the command line or a file is wrong, 1 for other failures.

@@ -1,5 +1,6 @@
 //! Arranges the help: the headings, the options that `-h` shows, and the options that a command does not show at all.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::sync::LazyLock;
 
@@ -23,8 +24,7 @@ pub const HEADINGS: [&str; 7] = [
 const RARE_OPTIONS: &str = "--sender --receiver --sndbuf --tos --sched --mlock --transport --flows --outstanding \
     --think-time --arrivals --service --server-model --batch --train --loopback --priority --checksum --cmsg --busy-poll \
     --tokio-workers --duplex --wait --sharing --spread --until --max-time --warmup --heat --no-reference --verify \
-    --power-command --seed --decimal-comma --columns --samples --warnings --explain --config \
-    --no-config --board --rsh --accept --drop-reasons --agent --binary --exceed --width --recheck";
+    --power-command --seed --decimal-comma --columns --samples --warnings --explain --board --rsh --accept --drop-reasons --agent --binary --exceed --width --recheck";
 
 /// Options that `-h` of the program shows, and of `wire`: these also list commands.
 const OF_PROGRAM: &str = "--engine --threads --payload --pin --quick --full --on --output";
@@ -39,14 +39,8 @@ static DEFAULTS: Table = LazyLock::new(|| table(include_str!("help/defaults.txt"
 /// Reads a table whose columns are parted by bars.
 fn table(text: &'static str) -> Vec<[&'static str; 3]> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let cells = lines.filter_map(|line| {
-        line.split('|')
-            .map(str::trim)
-            .collect::<Vec<_>>()
-            .try_into()
-            .ok()
-    });
-    cells.collect()
+    let cells = lines.map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+    cells.filter_map(|cells| cells.try_into().ok()).collect()
 }
 
 /// Options that say how `wire` reaches its host. They are typed behind `wire HOST`.
@@ -122,7 +116,7 @@ fn is_in(names: &str, name: &str) -> bool {
 }
 
 /// Returns the options of this level of a command line that were typed, without their dashes, and their values.
-fn typed(matches: &ArgMatches) -> impl Iterator<Item = (String, String)> {
+fn typed(matches: &ArgMatches) -> impl Iterator<Item = (String, Vec<String>)> {
     // The names of groups are those of types.
     let ids = matches.ids().map(Id::as_str);
     let ids = ids.filter(|id| id.starts_with(char::is_lowercase));
@@ -131,8 +125,8 @@ fn typed(matches: &ArgMatches) -> impl Iterator<Item = (String, String)> {
         let is_flag = matches.try_get_one::<bool>(id).is_ok();
         let values = matches.get_raw(id).filter(|_| !is_flag);
         let values = values.into_iter().flatten().map(OsStr::to_string_lossy);
-        let values: Vec<_> = values.collect();
-        (id.replace('_', "-"), values.join(","))
+        let values = values.map(Cow::into_owned);
+        (id.replace('_', "-"), values.collect())
     })
 }
 
@@ -142,19 +136,30 @@ pub(super) fn refuse(
     names: &'static str,
     fix: &str,
 ) -> Result<(), UsageError> {
-    let typed: Vec<_> = typed(matches).collect();
     let refused = names.split(' ').find_map(|name| {
-        let typed = typed
-            .iter()
-            .find(|(it, _)| name.strip_prefix("--") == Some(it));
-        typed.map(|(_, value)| UsageError::flag(name, value, fix))
+        let mut typed = typed(matches);
+        let (_, values) = typed.find(|(it, _)| name.strip_prefix("--") == Some(it))?;
+        Some(UsageError::flag(name, &values.join(","), fix))
     });
     refused.map_or(Ok(()), Err)
 }
 
+/// Returns an error if parameters are given with `--suite`: a suite sets them itself. clap's own error would list every
+/// parameter.
+fn refuse_parameters(matches: &ArgMatches) -> Result<(), UsageError> {
+    let suite = matches.try_get_one::<String>("suite").ok().flatten();
+    let given = matches.try_get_one::<Id>("ParameterArgs").ok().flatten();
+    let Some((suite, given)) = suite.zip(given) else {
+        return Ok(());
+    };
+    let name = given.as_str().replace('_', "-");
+    let fix = format!("a suite says itself what varies: leave out --{name}");
+    Err(UsageError::flag("--suite", suite, fix))
+}
+
 /// Returns an error for the first option that its command does not take.
 pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError> {
-    let mut path = String::new();
+    let (mut path, mut is_reached) = (String::new(), false);
     loop {
         for [_, names, instead] in WITHOUT.iter().filter(|[.., instead]| !instead.is_empty()) {
             for name in names.split(' ') {
@@ -162,6 +167,12 @@ pub(super) fn refuse_without(mut matches: &ArgMatches) -> Result<(), UsageError>
                     refuse(matches, name, instead)?;
                 }
             }
+        }
+        refuse_parameters(matches)?;
+        is_reached |= path == "wire" || typed(matches).any(|(name, _)| name == "on");
+        if !is_reached {
+            let fix = "it is for another host: add --on HOST, or write it behind wire HOST";
+            refuse(matches, REACH, fix)?;
         }
         let Some((below, rest)) = matches.subcommand() else {
             return Ok(());
@@ -239,8 +250,6 @@ fn without_default(text: &str) -> (&str, Option<&str>) {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
     use crate::cli::Cli;
 

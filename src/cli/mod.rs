@@ -8,17 +8,13 @@
 mod ab;
 mod agent;
 mod axis;
-mod choice;
-mod engine;
 mod find;
 pub mod help;
 mod listen;
-mod name;
 mod number;
 pub mod options;
 mod parameters;
 pub mod peer;
-mod ranges;
 mod remote;
 mod results;
 mod resume;
@@ -33,23 +29,17 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+use clap::{Args, FromArgMatches, Subcommand, ValueHint};
 
 use crate::data::Buffer;
-use crate::experiment::suite;
-use crate::host::board;
-
-use self::name::Name;
 
 pub use self::ab::AbArgs;
 pub use self::agent::AgentArgs;
 pub use self::axis::{AxisArgs, IdleArgs, KneeArgs};
-pub use self::engine::EngineArg;
-pub(crate) use self::engine::PROGRAM;
 pub use self::find::{BurstArgs, FindArgs, FindCommand, FindOutputArgs, LosslessArgs, SearchArgs};
 pub use self::listen::{ListenArgs, ListenShape};
-pub use self::parameters::ParameterArgs;
-pub use self::ranges::spread;
+pub(crate) use self::parameters::PROGRAM;
+pub use self::parameters::{EngineArg, ParameterArgs};
 pub use self::remote::RemoteArgs;
 pub use self::results::{AskedArgs, CompareArgs, RankArgs, ReportArgs, ShapeArgs, SummarizeArgs};
 pub use self::resume::ResumeArgs;
@@ -74,28 +64,34 @@ pub struct Cli {
     pub run: RunArgs,
 }
 
-impl CommandFactory for Cli {
-    fn command() -> clap::Command {
+impl Cli {
+    /// Returns the definition with the whole help.
+    pub fn command() -> clap::Command {
         help::arranged(Self::plain(), "", &|_| true)
     }
 
-    fn command_for_update() -> clap::Command {
-        Self::command()
-    }
-}
-
-impl Parser for Cli {
-    fn try_parse_from<I, T>(words: I) -> Result<Self, clap::Error>
-    where
-        I: IntoIterator<Item = T>,
-        T: Into<OsString> + Clone,
-    {
+    /// Parses words as options of a command, whether or not that command takes them.
+    ///
+    /// # Errors
+    /// Returns clap's errors, including help.
+    pub fn try_parse_from<W: Into<OsString>>(
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
         Self::from_arg_matches(&Self::matches(&words)?)
     }
-}
 
-impl Cli {
+    /// Parses a command line, which begins with the program's name.
+    ///
+    /// # Errors
+    /// Returns clap's errors, including help, and errors about options that the command does not take.
+    #[inline(never)] // LTO would inline it into main and compile it and clap's part for speed
+    pub fn typed(words: &[OsString]) -> anyhow::Result<Self> {
+        let matches = Self::matches(words)?;
+        help::refuse_without(&matches)?;
+        Ok(Self::from_arg_matches(&matches)?)
+    }
+
     /// Parses these words. The error about a command behind options says how to put them right.
     fn matches(words: &[OsString]) -> Result<clap::ArgMatches, clap::Error> {
         let matches = Self::command_for(words).try_get_matches_from(words);
@@ -180,8 +176,10 @@ pub enum Command {
     /// host.
     Agent(AgentArgs),
     /// Prints a completion script for a shell
+    #[cfg(feature = "manual")]
     Completions(CompletionsArgs),
     /// Writes the manual pages into a directory
+    #[cfg(feature = "manual")]
     Manual(ManualArgs),
     /// Puts settings back that a search has changed: `find tuning` starts it
     #[command(hide = true)]
@@ -196,7 +194,7 @@ pub enum Command {
 #[command(next_help_heading = "What")]
 pub struct CheckArgs {
     /// Board profile: auto, a name, or the path of a TOML file
-    #[arg(long, value_name = "BOARD", default_value = "auto", value_parser = Name(board::names), hide_possible_values = true)]
+    #[arg(long, value_name = "BOARD", default_value = "auto")]
     pub board: String,
     /// Receive buffer of the runs, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Buffer::DEFAULT, allow_negative_numbers = true)]
@@ -225,7 +223,6 @@ pub struct EnginesArgs {
 #[command(next_help_heading = "What")]
 pub struct BoardsArgs {
     /// Shows this profile
-    #[arg(value_parser = Name(board::names), hide_possible_values = true)]
     pub name: Option<String>,
     /// Detects this board and gives the reason
     #[arg(long, conflicts_with = "name")]
@@ -248,38 +245,16 @@ pub struct BoardsArgs {
 #[derive(Args, Debug)]
 pub struct SuitesArgs {
     /// Shows this suite
-    #[arg(value_parser = Name(suite::names), hide_possible_values = true)]
     pub name: Option<String>,
 }
 
-/// The shells that boards have.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub enum Shell {
-    /// bash(1)
-    Bash,
-    /// fish(1)
-    Fish,
-    /// zsh(1)
-    Zsh,
-}
-
-impl Shell {
-    /// As it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bash => "bash",
-            Self::Fish => "fish",
-            Self::Zsh => "zsh",
-        }
-    }
-}
-
 /// The options of `completions`.
+#[cfg(feature = "manual")]
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("help/completions.txt").trim_end())]
 pub struct CompletionsArgs {
     /// The shell
-    pub shell: Shell,
+    pub shell: clap_complete::Shell,
 }
 
 /// The options of `manual`.
@@ -301,8 +276,6 @@ pub struct FilesArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

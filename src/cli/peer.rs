@@ -3,15 +3,15 @@
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::time::Duration;
 
+use crate::cli::words::replaced;
 use crate::cli::{ParameterArgs, as_typed};
 use crate::data::{Destination, HostAddress, InterfaceName, is_link_local};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::host::board::{self, ChosenBoard};
-use crate::host::check::{self, Finding, Unfit};
+use crate::host::check::{self, Finding};
 use crate::host::facts::Interface;
 use crate::plan::{LinkEnd, Remote, Wire, WireLink};
-use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::files::Root;
 use crate::sys::interface_addresses::{self, InterfaceAddress};
 use crate::sys::nic;
@@ -26,13 +26,13 @@ pub enum Share {
     All,
 }
 
-/// Words of a command line that name the remote host: those before the subcommand and those after it.
+/// Words of a command line that name the remote host.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
-    /// `wire pi@board `, or nothing.
-    pub before_subcommand: String,
-    /// `--on pi@board `, or nothing.
-    pub after_subcommand: String,
+    /// The host and how it is reached, such as `pi@board --deploy`. Empty without one.
+    pub reach: String,
+    /// True for `--on`, which precedes them then, false for `wire`.
+    pub is_on: bool,
     /// ` --address 10.0.0.2` if it was typed, ` --address ADDRESS` if `wire` to this host of `--on` has to be told one, or
     /// nothing.
     pub address: String,
@@ -41,59 +41,47 @@ pub struct Words {
 impl Words {
     /// Returns a text whose commands check and measure the remote host, and with which a shell finds this program.
     pub fn in_commands(&self, text: &str) -> String {
-        /// A command to another host, whose name the text cannot know.
-        const WIRE: &str = "udpbench wire HOST --deploy ";
-        const CHECK: &str = "udpbench check";
-        if text.contains('\n') {
-            let lines: Vec<String> = text
-                .split('\n')
-                .map(|line| self.in_commands(line))
-                .collect();
-            return lines.join("\n");
-        }
-        let (before, after) = (&self.before_subcommand, self.after_subcommand.trim_end());
-        let reach = before.strip_prefix("wire ").unwrap_or(before).trim_end();
-        let mut text = text.to_owned();
+        let lines: Vec<String> = text.split('\n').map(|line| self.in_line(line)).collect();
+        as_typed(&lines.join("\n")).into_owned()
+    }
+
+    fn in_line(&self, line: &str) -> String {
         // The command that was typed has them.
-        if text.contains(" --on ") {
-            return as_typed(&text).into_owned();
+        if self.reach.is_empty() || line.contains(" --on ") {
+            return line.to_owned();
         }
-        if let Some(reach) = after.strip_prefix("--on ") {
-            let address = &self.address;
-            text = replaced(&text, WIRE, &format!("udpbench wire {reach}{address} "));
-            for command in [CHECK, "udpbench find lossless", "udpbench latency"] {
-                text = replaced(&text, command, &format!("{command} {after}"));
-            }
-        } else if !reach.is_empty() {
-            if text.trim() == CHECK {
-                text = format!("{text}\n{text} --on {reach}");
-            }
-            let has_address = text.contains("--address ");
-            let address = if has_address { "" } else { &self.address };
-            for command in ["find lossless", "latency"] {
-                let to_host = format!("udpbench wire {reach} {command}{address}");
-                text = replaced(&text, &format!("udpbench {command}"), &to_host);
-            }
-            let same = format!("udpbench wire {reach} find lossless{address}");
-            text = replaced(&text, &format!("{WIRE}find lossless"), &same);
-            let same = format!("udpbench wire {reach}{address} --rate");
-            text = replaced(&text, &format!("{WIRE}--rate"), &same);
+        let has_address = line.contains("--address ");
+        let address = if has_address { "" } else { &self.address };
+        let mut text = line.to_owned();
+        if line.trim() == "udpbench check" && !self.is_on {
+            text = format!("{line}\n{line} --on {}", self.reach);
         }
-        as_typed(&text).into_owned()
+        for (command, by) in if self.is_on { ON } else { WIRE } {
+            let by = by.replace("REACH", &self.reach);
+            let by = format!("udpbench {}", by.replace(" ADDRESS", address));
+            text = replaced(&text, &format!("udpbench {command}"), &by);
+        }
+        text
     }
 }
 
-/// Replaces commands that begin a word: the path of an agent ends with this program's name, too.
-fn replaced(text: &str, command: &str, by: &str) -> String {
-    let mut parts = text.split(command);
-    let mut whole = parts.next().unwrap_or_default().to_owned();
-    for rest in parts {
-        let is_command = whole.is_empty() || whole.ends_with([' ', '`', '(']);
-        whole += if is_command { by } else { command };
-        whole += rest;
-    }
-    whole
-}
+/// Commands of this program, and what reaches the host of `--on`. HOST is one whose name a text cannot know.
+const ON: [(&str, &str); 4] = [
+    ("wire HOST --deploy ", "wire REACH ADDRESS "),
+    ("check", "check --on REACH"),
+    ("find lossless", "find lossless --on REACH"),
+    ("latency", "latency --on REACH"),
+];
+
+const LOSSLESS: &str = "wire REACH find lossless ADDRESS";
+
+/// Commands of this program, and what reaches the host of `wire`.
+const WIRE: [(&str, &str); 4] = [
+    ("find lossless", LOSSLESS),
+    ("latency", "wire REACH latency ADDRESS"),
+    ("wire HOST --deploy find lossless", LOSSLESS),
+    ("wire HOST --deploy --rate", "wire REACH ADDRESS --rate"),
+];
 
 /// The remote host.
 #[derive(Debug)]
@@ -104,20 +92,12 @@ pub struct Peer {
     pub wire: Wire,
     /// Its board profile, and the reason for the choice.
     pub detected: ChosenBoard,
-    /// Findings about it that may mislead about results.
-    pub findings: Vec<Finding>,
-    /// Speeds of its CPUs when all are busy.
-    pub cpu_speeds: Vec<CpuSpeed>,
-    /// Drops of other traffic at its interfaces, as text.
-    pub drops_of_others: Vec<Unfit>,
-    /// Reason why its kernel reports no drop reasons. `None` if it does report them.
-    pub no_drop_reasons: Option<String>,
+    /// What it says about itself.
+    pub facts: RemoteFacts,
     /// Time of a request to it, with its answer. Zero: it was not measured.
     pub request_time: Duration,
     /// Words of a command line that connect to it again.
     pub words: Words,
-    pub(super) steering_refusal: Option<String>,
-    pub(super) loopback_refusal: Option<String>,
     pub(super) engine_refusals: Vec<(&'static Entry, String)>,
 }
 
@@ -164,16 +144,11 @@ impl Peer {
         Ok(Self {
             share,
             engine_refusals: refusals.collect(),
-            steering_refusal: facts.steering_refusal,
-            loopback_refusal: facts.loopback_refusal,
-            findings: facts.findings,
-            cpu_speeds: facts.cpu_speeds,
-            drops_of_others: facts.drops_of_others,
-            no_drop_reasons: facts.no_drop_reasons,
             request_time: Duration::ZERO,
             words: Words::default(),
             detected,
             wire,
+            facts,
         })
     }
 
@@ -193,7 +168,7 @@ impl Peer {
         (self.share == Share::OneEnd).then_some(Remote {
             wire: &self.wire,
             board: &self.detected.board,
-            steering_refusal: self.steering_refusal.as_deref(),
+            steering_refusal: self.facts.steering_refusal.as_deref(),
             engine_refusals: &self.engine_refusals,
         })
     }
@@ -204,13 +179,11 @@ impl Peer {
     }
 }
 
+/// Returns the interfaces, each once.
 fn interfaces<'a>(ends: impl Iterator<Item = &'a LinkEnd>) -> Vec<Interface> {
-    let mut each: Vec<Interface> = Vec::new();
-    for end in ends {
-        if !each.iter().any(|known| known.name == end.interface.name) {
-            each.push(end.interface.clone());
-        }
-    }
+    let mut each: Vec<Interface> = ends.map(|end| end.interface.clone()).collect();
+    each.sort_by(|one, other| one.name.cmp(&other.name));
+    each.dedup_by(|one, other| one.name == other.name);
     each
 }
 
@@ -284,37 +257,25 @@ fn link_to(address: HostAddress, to: &str, facts: &RemoteFacts) -> Result<WireLi
         let (name, fix) = (missing.as_str(), which_interface(address.ip));
         return Err(format!("this host has no interface {name}: {fix}"));
     }
-    let mut having = facts.addresses.iter().filter(|it| it.address == address.ip);
-    let remote = having.next().ok_or_else(|| {
+    let mut known = facts.addresses.iter();
+    let remote = known.find(|it| it.address == address.ip).ok_or_else(|| {
         format!(
             "{to} has no such address; it has {}",
             addresses_there(facts)
         )
     })?;
-    if let Some(other) = having.find(|it| it.interface != remote.interface) {
-        return Err(format!(
-            "{to} has it on {} and on {}: give one of them another address",
-            remote.interface, other.interface
-        ));
-    }
     link(address, remote, facts)
 }
 
 /// Returns the advice to name the interface of a link-local address.
 fn which_interface(address: IpAddr) -> String {
-    let local = interface_addresses::with_interfaces().into_iter();
-    let local = local.filter(|it| is_link_local(it.address));
-    let mut typed: Vec<String> = local
-        .map(|it| format!("--address {address}%{}", it.interface))
-        .collect();
-    typed.dedup();
-    if typed.is_empty() {
-        return "no interface of this host has a link-local address from which it could be reached"
-            .to_owned();
-    }
+    let all = interface_addresses::with_interfaces().into_iter();
+    let local = all.filter(|it| is_link_local(it.address));
+    let names: Vec<String> = local.map(|it| it.interface).collect();
     format!(
-        "a link-local address needs the interface of this host through which it is reached: {}",
-        typed.join(" or ")
+        "a link-local address needs the interface of this host through which it is reached, such as --address \
+         {address}%eth0; those with a link-local address: {}",
+        names.join(", ")
     )
 }
 
@@ -379,7 +340,8 @@ mod tests {
         let text = "udpbench check, or udpbench wire HOST --deploy latency --ip v4, udpbench find lossless (x)";
         assert_eq!(Words::default().in_commands(text), text);
         let on = Words {
-            after_subcommand: "--on pi@board --deploy ".to_owned(),
+            reach: "pi@board --deploy".to_owned(),
+            is_on: true,
             ..Words::default()
         };
         let expected = "udpbench check --on pi@board --deploy, or udpbench wire pi@board --deploy latency --ip v4, \
@@ -393,7 +355,7 @@ mod tests {
         let text = "udpbench wire HOST --deploy latency";
         assert_eq!(by_docker.in_commands(text), expected);
         let wire = Words {
-            before_subcommand: "wire board --deploy ".to_owned(),
+            reach: "board --deploy".to_owned(),
             ..Words::default()
         };
         let agent = "udpbench wire board --agent /opt/udpbench find lossless";

@@ -53,37 +53,14 @@ impl RemoteArgs {
     /// Returns the words with which a host is reached in the same way again, without its name, quoted for a shell and each
     /// with a space before it.
     pub fn shown(&self) -> String {
-        let mut words = Vec::new();
-        let mut add =
-            |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
-        if self.rsh != RSH {
-            add("--rsh", &self.rsh);
-        }
-        if let Some(agent) = &self.agent {
-            add("--agent", agent);
-        }
-        if let Some(binary) = &self.binary {
-            add("--binary", &binary.to_string_lossy());
-        }
-        words.extend(self.deploy.then(|| "--deploy".to_owned()));
-        let words = words.iter().map(|word| format!(" {}", shell::word(word)));
-        words.collect()
-    }
-
-    /// The first option that says how another host is reached, if one was typed.
-    pub fn typed(&self) -> Option<&'static str> {
-        let typed = [
-            ("--on", self.on.is_some()),
-            (
-                "--rsh",
-                self.rsh != RSH && std::env::var_os("UDPBENCH_RSH").is_none(),
-            ),
-            ("--agent", self.agent.is_some()),
-            ("--deploy", self.deploy),
-            ("--drop-reasons", self.drop_reasons),
-        ];
-        let typed = typed.into_iter().find(|(_, is_typed)| *is_typed);
-        typed.map(|(option, _)| option)
+        let rsh = Some(&self.rsh).filter(|rsh| *rsh != RSH);
+        let binary = self.binary.as_ref();
+        let binary = binary.map(|file| file.to_string_lossy().into_owned());
+        let values = [rsh, self.agent.as_ref(), binary.as_ref()];
+        let options = ["--rsh", "--agent", "--binary"].into_iter().zip(values);
+        let shown = options
+            .filter_map(|(option, value)| Some(format!(" {option} {}", shell::word(value?))));
+        shown.collect::<String>() + if self.deploy { " --deploy" } else { "" }
     }
 }
 

@@ -6,10 +6,8 @@ use std::slice;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::name::Name;
 use super::number::within;
 use crate::error::UsageError;
-use crate::experiment::suite;
 use crate::results::export::Format;
 use crate::results::export::selection::ColumnSet;
 use crate::results::files::log_of;
@@ -204,6 +202,6 @@ pub struct ReportArgs {
     /// The suite whose sweeps wrote the files
     ///
     /// The page has the published results, and compares nothing
-    #[arg(long, value_name = "NAME", value_parser = Name(suite::names), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME")]
     pub suite: Option<String>,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, FromArgMatches, ValueHint};
 
-use super::{Cli, Command, FindOutputArgs, RunArgs, ShapeArgs, WireCommand, spread};
+use super::{Cli, Command, RunArgs, WireCommand};
 use crate::error::UsageError;
 use crate::results::export::is_stdout;
 use crate::results::log::{Header, Log, run_of};
@@ -39,93 +39,67 @@ impl ResumeArgs {
     /// Returns the command line that wrote the log, with the options typed now, and the log to go on with.
     ///
     /// # Errors
-    /// Fails if the log cannot be read, if its command cannot go on, or if an option is none of that command.
+    /// Fails if the log cannot be read, if its command cannot go on, or if an option would change what is measured or is
+    /// none of that command.
     pub fn command_line(&self) -> anyhow::Result<Cli> {
-        self.check_options()?;
+        let is_possible = |flag: &String| POSSIBLE.split_whitespace().any(|it| it == flag);
+        if let Some(other) = self.flags().find(|flag| !is_possible(flag)) {
+            let fix = "the log says what is measured and how: leave it out, or begin anew";
+            return Err(UsageError::flag("resume", &other, fix).into());
+        }
         let Some(run) = run_of(&self.log) else {
             Log::<Header>::open_to_resume(&self.log)?;
             return Err(self.refused("it is no log of udpbench").into());
         };
-        let program = std::iter::once(OsString::from("udpbench"));
         let typed = run.command_line.into_iter().skip(1);
         let typed = typed.filter(|word| !["-q", "--quiet"].contains(&word.as_str()));
-        let typed = typed.map(OsString::from);
-        let mut words: Vec<OsString> = program.chain(typed).collect();
+        let program = std::iter::once("udpbench".to_owned());
+        let mut words: Vec<OsString> = program.chain(typed).map(OsString::from).collect();
         // What follows are options of the sides of `ab`.
         let end = words.iter().position(|word| word == "--");
         let end = end.unwrap_or(words.len());
         let options = self.options.iter().filter(|word| *word != ACCEPT);
         words.splice(end..end, options.cloned());
-        let words = spread(words);
         let command = overriding(Cli::command_for(&words));
         let mut cli = Cli::from_arg_matches(&command.try_get_matches_from(words)?)?;
         self.set(&mut cli)?;
         Ok(cli)
     }
 
-    /// Returns an error for an option that would change what is measured.
-    fn check_options(&self) -> Result<(), UsageError> {
+    /// Returns the options that are typed now, without their values.
+    fn flags(&self) -> impl Iterator<Item = String> {
         let words = self.options.iter().map(|word| word.to_string_lossy());
-        let mut flags = words.filter(|word| word.starts_with('-') && word != "-");
-        let is_possible = |word: &str| {
-            POSSIBLE
-                .split(' ')
-                .any(|it| Some(it) == word.split('=').next())
-        };
-        let other = flags.find(|word| !is_possible(word));
-        other.map_or(Ok(()), |word| {
-            let fix = "the log says what is measured and how: leave it out, or begin anew";
-            Err(UsageError::flag("resume", &word, fix))
-        })
-    }
-
-    /// Returns whether one of these options is typed now.
-    fn has(&self, names: [&str; 2]) -> bool {
-        let mut words = self.options.iter().map(|word| word.to_string_lossy());
-        words.any(|word| {
-            names
-                .iter()
-                .any(|name| word.split('=').next() == Some(name))
-        })
+        let flags = words.filter(|word| word.starts_with('-') && word != "-");
+        flags.map(|word| word.split('=').next().unwrap_or_default().to_owned())
     }
 
     /// Lets the command go on with the log.
     fn set(&self, cli: &mut Cli) -> Result<(), UsageError> {
         let log = Some(self.log.clone());
-        match &mut cli.command {
-            None => self.set_sweep(&mut cli.run),
-            Some(Command::Run(args)) => self.set_sweep(args),
-            Some(Command::Latency(args)) => self.set_sweep(&mut args.run),
-            Some(Command::Find(args)) => self.set_search(args.what.output_mut()),
-            Some(Command::Ab(args)) => {
-                args.output.resume = log;
-                self.set_form(&mut args.asked.form);
-            }
-            Some(Command::Soak(args)) => args.resume = log,
+        let (run, resume) = match &mut cli.command {
+            None => (Some(&mut cli.run), None),
+            Some(Command::Run(args)) => (Some(&mut **args), None),
+            Some(Command::Latency(args)) => (Some(&mut args.run), None),
+            Some(Command::Find(args)) => (None, Some(&mut args.what.output_mut().resume)),
+            Some(Command::Ab(args)) => (None, Some(&mut args.output.resume)),
+            Some(Command::Soak(args)) => (None, Some(&mut args.resume)),
             Some(Command::Wire(args)) => match &mut args.what {
-                None => self.set_sweep(&mut args.run),
-                Some(WireCommand::Latency(args)) => self.set_sweep(&mut args.run),
-                Some(WireCommand::Find(args)) => self.set_search(args.what.output_mut()),
-                Some(WireCommand::Soak(args)) => args.resume = log,
+                None => (Some(&mut args.run), None),
+                Some(WireCommand::Latency(args)) => (Some(&mut args.run), None),
+                Some(WireCommand::Find(args)) => (None, Some(&mut args.what.output_mut().resume)),
+                Some(WireCommand::Soak(args)) => (None, Some(&mut args.resume)),
             },
             Some(_) => {
                 let fix = "a listener has no rest to do: start another one with udpbench listen";
                 return Err(self.refused(fix));
             }
+        };
+        if let Some(resume) = resume {
+            *resume = log;
+        } else if let Some(run) = run {
+            self.set_sweep(run);
         }
         Ok(())
-    }
-
-    fn set_search(&self, output: &mut FindOutputArgs) {
-        output.resume = Some(self.log.clone());
-        self.set_form(&mut output.form);
-    }
-
-    /// Answers are a table again, unless another form is typed now.
-    fn set_form(&self, form: &mut ShapeArgs) {
-        if !self.has(["--format", "--decimal-comma"]) {
-            *form = ShapeArgs::default();
-        }
     }
 
     fn set_sweep(&self, run: &mut RunArgs) {
@@ -133,16 +107,15 @@ impl ResumeArgs {
         run.suite = None;
         let output = &mut run.output;
         output.resume = Some(self.log.clone());
-        output.accept_changes = self.accept_changes || self.has([ACCEPT; 2]);
+        output.accept_changes = self.accept_changes || self.flags().any(|flag| flag == ACCEPT);
         let is_beside = output.samples.take().is_none();
-        if is_beside && !self.has(["-o", "--output"]) {
-            // The working directory may be another one, and a second pass has a number of its own.
-            let typed = output.output.as_mut().filter(|path| !is_stdout(path));
-            if let Some(path) = typed {
-                *path = self
-                    .log
-                    .with_extension(path.extension().unwrap_or_default());
-            }
+        let is_named = self.flags().any(|flag| flag == "-o" || flag == "--output");
+        // The working directory may be another one, and a second pass has a number of its own.
+        let typed = output.output.as_mut().filter(|path| !is_stdout(path));
+        if let Some(path) = typed.filter(|_| is_beside && !is_named) {
+            *path = self
+                .log
+                .with_extension(path.extension().unwrap_or_default());
         }
     }
 

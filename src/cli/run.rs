@@ -6,13 +6,10 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::ParameterArgs;
-use super::name::Name;
 use super::number::within;
 use super::remote::RemoteArgs;
 use super::results::Accept;
 use crate::error::UsageError;
-use crate::experiment::suite;
-use crate::host::board;
 use crate::host::placement::Pin;
 use crate::results::export::Format;
 use crate::results::export::selection::ColumnSet;
@@ -42,23 +39,9 @@ pub struct RunArgs {
     /// Runs the sweeps of a suite; udpbench suites lists them
     ///
     /// Published results of the same kind are shown beside its results
-    #[arg(long, value_name = "NAME", value_parser = Name(suite::names), hide_possible_values = true, help_heading = "What",
+    #[arg(long, value_name = "NAME", help_heading = "What",
         conflicts_with_all = ["pin", "samples", "format"])]
     pub suite: Option<String>,
-
-    /// A TOML file with options, such as threads = [1, 2] or quick = true
-    ///
-    /// Typed options override it [default: udpbench.toml in the working directory, if it exists]
-    #[arg(long, value_name = "FILE", help_heading = "What", conflicts_with = "suite", value_hint = ValueHint::FilePath)]
-    pub config: Option<PathBuf>,
-
-    /// Ignores udpbench.toml
-    #[arg(long, help_heading = "What", conflicts_with = "config")]
-    pub no_config: bool,
-
-    /// The words that were taken from there, for the log
-    #[arg(skip)]
-    pub from_config: Vec<String>,
 
     /// Where /proc and /sys are found, for tests
     #[arg(long, hide = true, default_value = "/")]
@@ -73,12 +56,7 @@ pub struct LatencyArgs {
     ///
     /// The log is one of udpbench find lossless --workload rr. Loads are then 10, 50 and 90 % of these rates, not of
     /// what clients reach that wait for each response
-    #[arg(
-        long,
-        value_name = "FILE",
-        help_heading = "Measuring",
-        value_hint = ValueHint::FilePath
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Measuring", value_hint = ValueHint::FilePath)]
     pub load: Option<PathBuf>,
     /// Options of a sweep.
     #[command(flatten)]
@@ -189,13 +167,7 @@ pub enum PlanCommand {
 #[command(next_help_heading = "Placement")]
 pub struct PlacementArgs {
     /// Board profile: auto, a name, or the path of a TOML file
-    #[arg(
-        long,
-        value_name = "BOARD",
-        default_value = "auto",
-        value_parser = Name(board::names),
-        hide_possible_values = true
-    )]
+    #[arg(long, value_name = "BOARD", default_value = "auto")]
     pub board: String,
 
     /// CPUs of senders and of receivers, such as 0,1:2,3, or none
@@ -252,8 +224,7 @@ pub struct OutputArgs {
 
     /// Compares with all runs of a baseline, or with a file
     ///
-    /// Without options of its own, the run repeats what the baseline measured. If an engine looks slower, but not
-    /// surely, a second pass follows
+    /// If an engine looks slower, but not surely, a second pass follows
     #[arg(long, value_name = "NAME", conflicts_with = "suite", value_hint = ValueHint::FilePath)]
     pub against: Option<String>,
 
@@ -299,16 +270,14 @@ impl OutputArgs {
     /// Gives the files of a second pass their names: `run.2.csv` after `run.csv`, or the next number that is free. Files
     /// without a typed name get a new one anyway.
     pub fn name_second_pass(&mut self) {
+        let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("jsonl").exists();
         for path in [&mut self.output, &mut self.samples].into_iter().flatten() {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let extension = path.extension().map(|it| it.to_string_lossy());
-            let numbered = |number: u32| match &extension {
-                Some(extension) => path.with_file_name(format!("{stem}.{number}.{extension}")),
-                None => path.with_file_name(format!("{stem}-{number}")),
-            };
-            let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("jsonl").exists();
-            let free = (2..=999).map(numbered).find(is_free);
-            if let Some(free) = free {
+            let extension = path
+                .extension()
+                .map(|it| format!(".{}", it.to_string_lossy()));
+            let extension = extension.unwrap_or_default();
+            let numbered = |number: u32| path.with_extension(format!("{number}{extension}"));
+            if let Some(free) = (2..=999).map(numbered).find(is_free) {
                 *path = free;
             }
         }
@@ -338,10 +307,11 @@ fn baseline(name: &str) -> Result<String, String> {
     let is_plain = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
     let last = name.rsplit_once('.').map_or("", |(_, last)| last);
     if last.parse::<u32>().is_ok() {
-        Err("use no number after a dot: that is a later run of a shorter name".to_owned())
-    } else if name.starts_with(char::is_alphanumeric) && name.chars().all(is_plain) {
-        Ok(name.to_owned())
-    } else {
-        Err("use letters, digits, dots, dashes and underscores, a letter or digit first".to_owned())
+        return Err("use no number after a dot: that is a later run of a shorter name".to_owned());
     }
+    let is_name = name.starts_with(char::is_alphanumeric) && name.chars().all(is_plain);
+    let fix = "use letters, digits, dots, dashes and underscores, a letter or digit first";
+    is_name
+        .then(|| name.to_owned())
+        .ok_or_else(|| fix.to_owned())
 }

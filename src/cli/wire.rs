@@ -2,10 +2,8 @@
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::find::FindArgs;
 use super::remote::host;
-use super::run::{LatencyArgs, RunArgs};
-use super::soak::SoakArgs;
+use super::{FindArgs, LatencyArgs, RunArgs, SoakArgs};
 
 /// The options of `wire`.
 #[derive(Args, Debug)]

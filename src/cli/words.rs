@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::env;
 use std::ffi::OsString;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -22,9 +20,8 @@ pub fn words() -> Vec<OsString> {
 
 /// Returns the words of the command line as text, for logs.
 pub fn words_as_text() -> Vec<String> {
-    let words = words().into_iter();
-    let text = words.map(|word| word.to_string_lossy().into_owned());
-    text.collect()
+    let text = words().into_iter();
+    text.map(|it| it.to_string_lossy().into_owned()).collect()
 }
 
 /// Returns a text whose commands begin with the program as it was typed, such as `./udpbench`, if a shell would not find
@@ -44,33 +41,30 @@ fn typed() -> Option<String> {
     if !is_path || typed.file_name() != Some(NAME.as_ref()) {
         return None;
     }
-    let id = |file: &Path| fs::metadata(file).ok().map(|it| (it.dev(), it.ino()));
     let directories = env::var_os("PATH").unwrap_or_default();
     let mut named = env::split_paths(&directories).map(|directory| directory.join(NAME));
-    let is_found = named
-        .find_map(|file| id(&file))
-        .is_some_and(|found| Some(found) == id(&typed));
+    let found = named.find_map(|file| file.canonicalize().ok());
+    let is_found = found.is_some() && found == typed.canonicalize().ok();
     (!is_found).then(|| shell::path(&typed))
 }
 
 /// Puts `program` in the place of the name of this program in each command of a text.
 fn started_by(program: &str, text: &str) -> String {
     let command = Cli::plain();
-    let is_command = |word: &str| {
-        let mut all = command.get_subcommands();
-        word.starts_with("--") || all.any(|it| it.get_name() == word)
-    };
-    let mut parts = text.split(NAME);
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    names.chain(["--"]).fold(text.to_owned(), |text, name| {
+        let (named, typed) = (format!("{NAME} {name}"), format!("{program} {name}"));
+        replaced(&text, &named, &typed)
+    })
+}
+
+/// Replaces commands that begin a word: the path of an agent ends with this program's name, too.
+pub(super) fn replaced(text: &str, command: &str, by: &str) -> String {
+    let mut parts = text.split(command);
     let mut whole = parts.next().unwrap_or_default().to_owned();
     for rest in parts {
-        let is_word = whole.is_empty() || whole.ends_with([' ', '\n', '`', '(']);
-        let next = rest.strip_prefix(' ').unwrap_or_default();
-        let next = next.split(|it: char| !(it == '-' || it.is_ascii_alphanumeric()));
-        // Without options, a line has nothing else.
-        let is_line = (whole.is_empty() || whole.ends_with('\n'))
-            && (rest.is_empty() || rest.starts_with('\n'));
-        let is_typed = is_line || is_word && next.take(1).any(is_command);
-        whole += if is_typed { program } else { NAME };
+        let is_command = whole.is_empty() || whole.ends_with([' ', '\n', '`', '(']);
+        whole += if is_command { by } else { command };
         whole += rest;
     }
     whole
@@ -97,8 +91,11 @@ mod tests {
             ),
             ("use: udpbench --suite x", "use: ./udpbench --suite x"),
             ("/bin/udpbench check", "/bin/udpbench check"),
-            ("run it again:\nudpbench", "run it again:\n./udpbench"),
-            ("udpbench watches, udpbench", "udpbench watches, udpbench"),
+            (
+                "run it again:\nudpbench --full",
+                "run it again:\n./udpbench --full",
+            ),
+            ("udpbench measures, udpbench", "udpbench measures, udpbench"),
         ] {
             assert_eq!(started_by("./udpbench", text), expected);
             assert_eq!(as_typed(text), text, "a test has another name");

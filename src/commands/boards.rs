@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use super::remote_host::run_there;
 use super::{say, show, show_file, width};
 use crate::cli::BoardsArgs;
-use crate::host::board::{self, Board, ChosenBoard};
+use crate::host::board::{self, Board};
 use crate::host::capture::capture;
 use crate::host::facts::Host;
 use crate::sys::files::Root;
@@ -18,7 +18,7 @@ use crate::term::table::Columns;
 /// # Errors
 /// Fails if the name is unknown, if standard output cannot be written, or if the host of `--on` cannot be asked.
 pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
-    if let Some(code) = run_there(&args.remote, &words(args))? {
+    if let Some(code) = run_there(&args.remote)? {
         return Ok(code);
     }
     let root = Root::new(&args.root);
@@ -39,50 +39,26 @@ pub fn run(args: &BoardsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the command line for another host.
-fn words(args: &BoardsArgs) -> Vec<String> {
-    let flags = [
-        ("--detect", args.detect),
-        ("--new", args.new),
-        ("--capture", args.capture),
-    ];
-    let flags = flags.iter().filter(|(_, is_set)| *is_set);
-    let flags = flags.map(|(flag, _)| (*flag).to_owned());
-    let name = args.name.iter().cloned();
-    let command = ["boards".to_owned()].into_iter();
-    command.chain(flags).chain(name).collect()
-}
-
 /// Returns a draft profile of this host. Remarks go to standard error, so that standard output can be redirected to a
 /// file.
 fn draft(host: &Host, root: &Root) -> anyhow::Result<String> {
     let detected = board::detect(host)?;
     if detected.board.name != board::GENERIC {
-        let ChosenBoard { board, reason, .. } = &detected;
+        let (board, reason) = (&detected.board, &detected.reason);
         say(&format!("this board has a profile, {board}: {reason}"));
     }
     Ok(board::draft(host, root))
 }
 
 fn list(boards: &[Board]) -> String {
-    let is_verified = |board: &Board| !board.verified_on.is_empty();
     let columns = Columns::<Board>::default()
         .word("board", |board| board.name.clone())
-        .word("architectures", architectures)
-        .leaves(1)
-        .word("verified", move |board| {
-            if is_verified(board) { "yes" } else { "no" }.to_owned()
+        .word("verified", |board| {
+            let is_verified = !board.verified_on.is_empty();
+            if is_verified { "yes" } else { "no" }.to_owned()
         })
         .text("title", |board| board.title.clone());
     columns.table(boards).draw(width().into())
-}
-
-/// Joins the architectures of a board's targets: the part of each target triple before its first dash.
-fn architectures(board: &Board) -> String {
-    let parts = board.targets.iter().map(|target| target.split('-').next());
-    let mut parts: Vec<&str> = parts.flatten().collect();
-    parts.dedup();
-    parts.join(" ")
 }
 
 fn detect(out: &mut impl Write, host: &Host) -> anyhow::Result<()> {

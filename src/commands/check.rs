@@ -23,7 +23,11 @@ use crate::workload;
 /// Fails if `--board` or `--interface` is unusable, if standard output cannot be written, or if the host of `--on` cannot
 /// be asked.
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
-    if let Some(code) = run_there(&args.remote, &words(args)?)? {
+    if args.remote.on.is_some() && args.board.contains(['/', '.']) {
+        let fix = "it is a file of this host: copy it there and check there, or name a profile";
+        return Err(UsageError::flag("--board", &args.board, fix).into());
+    }
+    if let Some(code) = run_there(&args.remote)? {
         return Ok(code);
     }
     let root = Root::new(&args.root);
@@ -60,21 +64,6 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     writeln!(out, "{invalid} would invalidate a run, {noted} to note")?;
     super::show(&out)?;
     Ok(ExitCode::from(u8::from(invalid > 0)))
-}
-
-/// Returns the command line for another host.
-fn words(args: &CheckArgs) -> Result<Vec<String>, UsageError> {
-    if args.remote.on.is_some() && args.board.contains(['/', '.']) {
-        let fix = "it is a file of this host: copy it there and check there, or name a profile";
-        return Err(UsageError::flag("--board", &args.board, fix));
-    }
-    let rcvbuf = args.rcvbuf.to_string();
-    let mut words = vec!["check", "--board", &args.board, "--rcvbuf", &rcvbuf];
-    let interfaces = args.interface.join(",");
-    if !interfaces.is_empty() {
-        words.extend(["--interface", &interfaces]);
-    }
-    Ok(words.into_iter().map(str::to_owned).collect())
 }
 
 /// Reads the interfaces of `--interface`, each once.

@@ -13,7 +13,7 @@ use crate::term::table::Columns;
 /// # Errors
 /// Fails if standard output cannot be written, or if the host of `--on` cannot be asked.
 pub fn run(args: &EnginesArgs) -> anyhow::Result<ExitCode> {
-    if let Some(code) = run_there(&args.remote, &["engines".to_owned()])? {
+    if let Some(code) = run_there(&args.remote)? {
         return Ok(code);
     }
     let built = engines::all().map(row);
@@ -34,10 +34,8 @@ pub fn run(args: &EnginesArgs) -> anyhow::Result<ExitCode> {
 
 fn row(entry: &Entry) -> [String; 4] {
     let about = entry.about;
-    let default = match about.selection {
-        Selection::Default => " *",
-        Selection::OnRequest => "",
-    };
+    let is_default = matches!(about.selection, Selection::Default);
+    let default = if is_default { " *" } else { "" };
     let mut text = about.summary.to_owned();
     let state = match entry.probe() {
         Ok(()) => "yes",

@@ -4,35 +4,17 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::iter;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::options::suite::requests;
 use crate::cli::options::{self, Request};
-use crate::cli::{self, Cli, Command, FilesArgs, RunArgs, WireArgs};
+use crate::cli::{Cli, Command, FilesArgs, RunArgs, WireArgs};
 use crate::experiment::suite;
 use crate::plan::{Plan, Schedule};
 use crate::results::baselines;
-
-/// The files of a command line. Paths are as typed or follow from `--baseline`. A path is null if the program chooses
-/// it.
-#[derive(Debug, Default, Serialize)]
-struct Files<'a> {
-    /// True for a sweep, false for another subcommand, `--help` and `--version`.
-    sweep: bool,
-    output: Option<&'a Path>,
-    samples: Option<&'a Path>,
-    resume: Option<&'a Path>,
-    /// Expected duration in seconds, which `udpbench plan` shows as "about". Null for a resumed sweep.
-    expected_s: Option<u64>,
-    /// Longest duration in seconds: all of `--max-time` is used and every cool-down takes its maximum. Null for a
-    /// resumed sweep.
-    longest_s: Option<u64>,
-}
 
 /// Prints the files of the command line as one line of JSON.
 ///
@@ -41,40 +23,42 @@ struct Files<'a> {
 pub fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
     let words =
         iter::once(OsStr::new("udpbench")).chain(args.words.iter().map(OsString::as_os_str));
-    let cli = match Cli::try_parse_from(cli::spread(words)) {
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => Some(cli),
         Err(error) if error.use_stderr() => return Err(error.into()),
         // The help, or the version.
         Err(_) => None,
     };
-    let line = match cli.as_ref().map(|cli| (&cli.command, &cli.run)) {
-        Some((None, run)) => line_of(run, 1)?,
-        Some((Some(Command::Run(run)), _)) => line_of(run, 1)?,
-        Some((Some(Command::Wire(wire)), _)) if wire.what.is_none() => line_of_wire(wire)?,
-        Some((Some(Command::Resume(resume)), _)) => serde_json::to_string(&Files {
-            sweep: true,
-            resume: Some(&resume.log),
-            ..Files::default()
-        })?,
-        _ => serde_json::to_string(&Files::default())?,
-    };
-    writeln!(io::stdout(), "{line}")?;
+    let mut files = json!({"sweep": true, "output": null, "samples": null, "resume": null,
+        "expected_s": null, "longest_s": null});
+    match cli.as_ref().map(|cli| (&cli.command, &cli.run)) {
+        Some((None, run)) => add(&mut files, run, 1)?,
+        Some((Some(Command::Run(run)), _)) => add(&mut files, run, 1)?,
+        Some((Some(Command::Wire(wire)), _)) if wire.what.is_none() => {
+            add_of_wire(&mut files, wire)?;
+        }
+        Some((Some(Command::Resume(resume)), _)) => files["resume"] = json!(resume.log),
+        _ => files["sweep"] = false.into(),
+    }
+    writeln!(io::stdout(), "{files}")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the line of `udpbench wire` without connecting to the remote host. The sweep counts as one of this host for
+/// Adds the files of `udpbench wire` without connecting to the remote host. The sweep counts as one of this host for
 /// each direction.
-fn line_of_wire(wire: &WireArgs) -> anyhow::Result<String> {
+fn add_of_wire(files: &mut Value, wire: &WireArgs) -> anyhow::Result<()> {
     let mut args = wire.run.clone();
     options::wire::complete(&mut args.parameters);
     let directions = args.parameters.direction.take().unwrap_or_default();
     // An address of the remote host means nothing here.
     args.parameters.address = None;
-    line_of(&args, directions.len().try_into()?)
+    add(files, &args, directions.len().try_into()?)
 }
 
-/// Returns the line of a sweep whose cases are measured `times` times.
-fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
+/// Adds the files of a sweep whose cases are measured `times` times. Paths are as typed or follow from `--baseline`. A path
+/// is null if the program chooses it. `expected_s` is the duration that `udpbench plan` shows as "about", `longest_s` that
+/// with all of `--max-time` and the longest cool-downs.
+fn add(files: &mut Value, args: &RunArgs, times: u32) -> anyhow::Result<()> {
     let requests = match &args.suite {
         Some(name) => requests(&suite::find("--suite", name)?, args, None)?,
         None => vec![Request::new(args)?],
@@ -84,19 +68,13 @@ fn line_of(args: &RunArgs, times: u32) -> anyhow::Result<String> {
         (!requests.is_empty()).then(|| (each.sum::<Duration>() * times * passes).as_secs().max(1))
     };
     // A baseline has two passes, and a comparison may have a second one.
-    let is_baseline = args.output.baseline.is_some();
-    let may_repeat = is_baseline || args.output.against.is_some();
-    let (expected_s, longest_s) = (
-        seconds(Schedule::expected_time, if is_baseline { 2 } else { 1 }),
-        seconds(Schedule::longest_time, if may_repeat { 2 } else { 1 }),
-    );
-    let baseline = args.output.baseline.as_deref().map(baselines::next);
-    Ok(serde_json::to_string(&Files {
-        sweep: true,
-        output: args.output.results().or(baseline.as_deref()),
-        samples: args.output.samples.as_deref(),
-        resume: None,
-        expected_s,
-        longest_s,
-    })?)
+    let output = &args.output;
+    let passes = if output.baseline.is_some() { 2 } else { 1 };
+    let most = if output.against.is_some() { 2 } else { passes };
+    files["expected_s"] = json!(seconds(Schedule::expected_time, passes));
+    files["longest_s"] = json!(seconds(Schedule::longest_time, most));
+    let baseline = output.baseline.as_deref().map(baselines::next);
+    files["output"] = json!(output.results().or(baseline.as_deref()));
+    files["samples"] = json!(output.samples);
+    Ok(())
 }

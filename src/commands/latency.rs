@@ -1,7 +1,6 @@
 //! `udpbench latency`: measures request-response round-trip times, for clients that wait for each response and under
 //! load.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,7 +10,6 @@ use super::{measuring, run};
 use crate::cli::LatencyArgs;
 use crate::cli::options::{Request, latency};
 use crate::data::{Arrivals, Case};
-use crate::error::UsageError;
 use crate::experiment::find::Record;
 use crate::plan::{Block, Settings};
 use crate::results::log::Log;
@@ -50,7 +48,7 @@ pub(super) fn measure(
     remote: Option<&mut RemoteHost>,
 ) -> anyhow::Result<Outcome> {
     let search = match args.load.as_deref() {
-        Some(path) => Some((open_search(path)?, path)),
+        Some(path) => Some((Record::of(&Log::open("--load", path)?)?, path)),
         None => None,
     };
     let mut args = args.run.clone();
@@ -68,11 +66,6 @@ pub(super) fn measure(
         Ok(request)
     };
     run::sweep_of(&args, interrupt, remote, request)
-}
-
-/// Reads the results of a search from its log.
-fn open_search(path: &Path) -> Result<Record, UsageError> {
-    Record::of(&Log::open("--load", path)?)
 }
 
 /// Measures the capacity of each runnable case, in responses per second. A case without any successful trial gets no

@@ -1,18 +1,20 @@
-//! `udpbench manual`: writes the manual pages, generated from the clap definition. Each subcommand has a page of its
-//! own, as in git, so the pages stay short.
+//! `udpbench manual` and `udpbench completions`: what is generated from the clap definition. Each subcommand has a manual
+//! page of its own, as in git, so the pages stay short.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Command, CommandFactory};
+use clap::builder::Resettable::Reset;
+use clap::{Arg, Command};
 use clap_mangen::Man;
-use clap_mangen::roff::{Roff, bold, roman};
+use clap_mangen::roff::{Roff, roman};
 
 use crate::VERSION;
-use crate::cli::{Cli, ManualArgs};
+use crate::cli::{Cli, CompletionsArgs, ManualArgs};
 use crate::error::UsageError;
+use crate::results::export::to_stdout;
 
 /// Writes the manual pages to the directory.
 ///
@@ -35,24 +37,12 @@ fn write_all(directory: &Path) -> io::Result<()> {
     program.build();
     let shown = |subcommand: &&Command| !subcommand.is_hide_set();
     for subcommand in program.get_subcommands().filter(shown) {
-        let see_also = format!("{}(1)", program.get_name());
-        write_page(subcommand, Some(&see_also), directory)?;
+        write_page(subcommand, directory)?;
     }
-    write_page(&program.long_about(DESCRIPTION), None, directory)
+    write_page(&program, directory)
 }
 
-const DESCRIPTION: &str = "\
-Moves UDP datagrams over loopback in every combination of engine, thread count, payload, connected or \
-unconnected sockets, IPv4 or IPv6: the sweep. An engine is a socket API with its loop. Cases that are compared \
-are measured side by side, in short windows of shuffled order, next to a reference.
-
-Every datagram is accounted for: received, left unread, dropped at the socket, or dropped elsewhere in the \
-kernel. Every rate has a 95 % interval. A case that cannot run here is a row with the \
-reason. No traffic leaves the machine, and no privilege is needed.
-
-A table goes to standard output, the results to a CSV file.";
-
-fn write_page(command: &Command, see_also: Option<&str>, directory: &Path) -> io::Result<()> {
+fn write_page(command: &Command, directory: &Path) -> io::Result<()> {
     // clap's usage lists the ways to call the command. clap_mangen's own lists every option, as the options section
     // does.
     let usage = command.clone().render_usage().to_string();
@@ -74,35 +64,53 @@ fn write_page(command: &Command, see_also: Option<&str>, directory: &Path) -> io
     let mut rest = Roff::new();
     let after_help = command.get_after_long_help().map(ToString::to_string);
     sections(&after_help.unwrap_or_default(), &mut rest);
-    if let Some(page) = see_also {
-        rest.control("SH", ["SEE ALSO"]).text([roman(page)]);
-    }
     rest.to_writer(&mut page)?;
     fs::write(directory.join(man.get_filename()), page)
 }
 
-/// Converts the text after the options of `--help` to roff. Headings end in a colon. Indented lines below are running
-/// text, or an entry and its explanation, separated by two blanks or more. Each example is an entry, with an explanation
-/// or without.
+/// Converts the text after the options of `--help` to roff: headings end in a colon, and the lines below stay as they
+/// are.
 fn sections(after_help: &str, page: &mut Roff) {
-    let mut are_examples = false;
     for line in after_help.lines().filter(|line| !line.is_empty()) {
-        let Some(line) = line.strip_prefix("  ") else {
-            are_examples = line.ends_with("xamples:");
-            page.control("SH", [line.trim_end_matches(':').to_uppercase().as_str()]);
-            continue;
-        };
-        match line.split_once("  ") {
-            Some((entry, explanation)) => {
-                page.control("TP", []).text([bold(entry)]);
-                page.text([roman(explanation.trim_start())]);
-            }
-            None if are_examples => {
-                page.control("PP", []).text([bold(line)]);
-            }
-            None => {
-                page.text([roman(line)]);
-            }
+        if line.starts_with("  ") {
+            page.text([roman(line.trim_start())]);
+        } else {
+            let heading = line.trim_end_matches(':').to_uppercase();
+            page.control("fi", []).control("SH", [heading.as_str()]);
+            page.control("nf", []);
         }
     }
+    page.control("fi", []);
+}
+
+/// Prints the completion script of a shell.
+///
+/// # Errors
+/// Fails if standard output cannot be written.
+pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
+    let mut command = shown(&Cli::command()).version(VERSION);
+    // Written to memory first: clap_complete panics if a write fails.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "udpbench", &mut script);
+    to_stdout(&script)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a copy of a command with the subcommands and options that its help shows. clap_complete would offer hidden
+/// ones as well.
+fn shown(command: &Command) -> Command {
+    // clap takes no other names than those that live as long as the program, which soon ends.
+    let name: &'static str = command.get_name().to_owned().leak();
+    let args = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    let below = command.get_subcommands().filter(|it| !it.is_hide_set());
+    Command::new(name)
+        .about(command.get_about().cloned().unwrap_or_default())
+        .disable_help_subcommand(true)
+        .args(args.cloned().map(alone))
+        .subcommands(below.map(shown))
+}
+
+/// Returns an argument without its relations to others, which may be hidden.
+fn alone(arg: Arg) -> Arg {
+    arg.conflicts_with(Reset).requires(Reset)
 }

@@ -6,9 +6,6 @@ pub mod agent;
 pub mod boards;
 pub mod check;
 pub mod compare;
-#[cfg(feature = "manual")]
-pub mod completions;
-mod default_name;
 pub mod engines;
 pub mod files;
 pub mod find;
@@ -58,14 +55,14 @@ use crate::verdict::rank::{Answer, By};
 /// Returns which engine to use, and how good the run is.
 fn conclude(rows: &[Row]) -> Conclusion {
     let is_measured = rows.iter().any(|row| row.status != Status::Skipped);
-    let grading = |quality: Quality| Grading {
-        grade: quality.grade.to_string(),
-        because: quality.because(),
-    };
     let sentences = answer(rows).map(|answer| answer.sentences().collect());
+    let quality = is_measured.then(|| Quality::of(rows));
     Conclusion {
         answer: sentences.unwrap_or_default(),
-        quality: is_measured.then(|| grading(Quality::of(rows))),
+        quality: quality.map(|quality| Grading {
+            grade: quality.grade.to_string(),
+            because: quality.because(),
+        }),
         verdict: None,
     }
 }
@@ -91,7 +88,7 @@ fn answer(rows: &[Row]) -> Option<Answer> {
 }
 
 /// Returns the error of a command whose cargo feature is not in this build.
-#[cfg(not(all(feature = "manual", feature = "report")))]
+#[cfg(not(feature = "report"))]
 pub fn not_built(command: &'static str, value: &str, feature: &str) -> crate::error::UsageError {
     let fix = "use one that was built with it";
     let problem = format!("this udpbench was built without the feature {feature}; {fix}");
@@ -130,16 +127,6 @@ pub fn say(line: &str) {
     let line = as_typed(&line);
     let line = folded(&line, &Term::stderr());
     let _ = writeln!(io::stderr(), "{line}");
-}
-
-/// Writes this program's own text to standard error and wraps it at words on a terminal. Colour escape sequences are
-/// removed where standard error does not take them.
-///
-/// # Errors
-/// Fails if the text cannot be written.
-pub fn say_in_colours(lines: &str) -> io::Result<()> {
-    let lines = folded(lines, &Term::stderr());
-    AutoStream::auto(io::stderr()).write_all(lines.as_bytes())
 }
 
 /// Range that known widths are clamped to, in columns.
@@ -193,14 +180,7 @@ pub fn show(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_in_colours(text: &str) -> anyhow::Result<()> {
-    let mut out = AutoStream::auto(io::stdout());
-    match out
-        .write_all(as_typed(text).as_bytes())
-        .and_then(|()| out.flush())
-    {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        shown => written_to_stdout(shown),
-    }
+    print(AutoStream::auto(io::stdout()), &as_typed(text)).map(drop)
 }
 
 /// Writes answers to standard output: the text that `draw` returns, or `rows` in another format.
@@ -224,7 +204,7 @@ fn show_answers(
 /// # Errors
 /// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_file(text: &str) -> anyhow::Result<()> {
-    print(&escape::text(text)).map(drop)
+    print(io::stdout(), &escape::text(text)).map(drop)
 }
 
 /// Writes text for people to standard output and returns whether the reader is still there.
@@ -232,11 +212,11 @@ fn show_file(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// Fails if standard output cannot be written for another reason than a closed pipe.
 fn show_to_reader(text: &str) -> anyhow::Result<bool> {
-    print(&folded(&as_typed(&escape::text(text)), &Term::stdout()))
+    let text = escape::text(text);
+    print(io::stdout(), &folded(&as_typed(&text), &Term::stdout()))
 }
 
-fn print(text: &str) -> anyhow::Result<bool> {
-    let mut stdout = io::stdout().lock();
+fn print(mut stdout: impl Write, text: &str) -> anyhow::Result<bool> {
     let shown = stdout.write_all(text.as_bytes());
     match shown.and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use super::remote_host::RemoteHost;
 use super::session::Outcome;
-use super::{about, default_name, find, measuring, run, say, show, start_time, width};
+use super::{about, find, measuring, run, say, show, start_time, width};
 use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
@@ -133,10 +133,7 @@ fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<Path
             let board = requests
                 .first()
                 .map_or("", |it| it.detected.board.name.as_str());
-            let stem = default_name::create_stem(&start_time::now(), board)?;
-            let suffix = format!("-{}", suite.name);
-            let create = |path: &Path| fs::create_dir(path).map_err(|error| refused(path, &error));
-            return Ok(default_name::create_first_free(&stem, &suffix, &[], create)?.1);
+            start_time::default_path(&start_time::now(), board, &format!("-{}", suite.name))?
         }
     };
     fs::create_dir_all(&directory).map_err(|error| refused(&directory, &error))?;

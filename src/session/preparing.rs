@@ -64,7 +64,6 @@ impl Session<'_, '_> {
         for warning in warnings {
             self.emit(&Event::BlockBegun { block, warning })?;
         }
-        self.journal.begin_block(block);
         Ok(())
     }
 

@@ -20,8 +20,6 @@ pub trait Journal {
     fn show_step(&mut self, what: &str);
     /// Shows the reason of a wait, also where there is no progress display.
     fn show_wait(&mut self, what: &str);
-    /// Shows that a round of this block of the plan begins.
-    fn begin_block(&mut self, block: usize);
     /// Stores an event, with the progress of the experiment by now.
     ///
     /// # Errors

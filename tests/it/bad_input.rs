@@ -141,7 +141,7 @@ fn a_file_where_results_go_is_named_though_nobody_typed_it() {
     let place = Place::new();
     std::fs::write(place.path("results"), "mine").expect("written");
     let output = place.refuses("--engine null --threads 1 --payload 26 --duration 10ms");
-    let said = "results: it is a file, not a directory; results without a name go there: name a file, such as -o run.csv";
+    let said = "results: cannot create this directory: File exists (os error 17); results without a name go there: name a file, such as -o run.csv";
     let message = stderr(&output)
         .split_whitespace()
         .collect::<Vec<_>>()

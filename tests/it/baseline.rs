@@ -1,6 +1,5 @@
 //! Tests of `--baseline`, which names a run, and of `--against`, which compares a run with it at the end.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Output, Stdio};
 use std::sync::LazyLock;
@@ -73,27 +72,6 @@ fn a_baseline_keeps_each_run_under_its_name() {
         stderr(&output)
     );
     assert!(stdout(&output).contains("results/baselines/before.4.csv"));
-}
-
-#[test]
-fn without_options_of_its_own_a_run_repeats_the_baseline() {
-    let place = measured();
-    let output = place.run("--against before -o after.csv");
-    let said = stderr(&output);
-    let repeated = "repeats the baseline's options: --engine=null,std,nix";
-    assert!(said.contains(repeated), "{said}");
-    let keys = |name: &str| -> BTreeSet<String> {
-        let rows = rows(&place.path(name)).into_iter();
-        rows.map(|row| row.case.key()).collect()
-    };
-    assert_eq!(keys("after.csv"), keys("results/baselines/before.csv"));
-    let output = place.run("latency --against before -o other.csv");
-    assert_code(&output, 2);
-    assert!(
-        stderr(&output).contains("`udpbench run` made it"),
-        "{}",
-        stderr(&output)
-    );
 }
 
 #[test]

@@ -13,7 +13,6 @@ mod cells;
 mod check;
 mod common;
 mod compare;
-mod config;
 mod docs;
 mod drops;
 mod energy;

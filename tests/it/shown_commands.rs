@@ -3,9 +3,9 @@
 use std::fs;
 use std::sync::LazyLock;
 
+use clap::Command;
 use clap::error::ErrorKind;
-use clap::{Command, CommandFactory, Parser};
-use udpbench::cli::{self, Cli};
+use udpbench::cli::Cli;
 
 use crate::common::pages::{pages, root};
 use crate::common::{Place, stdout};
@@ -187,7 +187,7 @@ fn refusal(command: &str) -> Option<String> {
 fn refused(words: Vec<String>) -> Option<String> {
     let is_placeholder = |word: &String| word.chars().all(|letter| letter.is_ascii_uppercase());
     let has_placeholder = words.iter().any(is_placeholder);
-    let error = Cli::try_parse_from(cli::spread(words)).err()?;
+    let error = Cli::try_parse_from(words).err()?;
     let is_taken = match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion

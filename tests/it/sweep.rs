@@ -6,7 +6,6 @@ use std::thread;
 use std::time::Duration;
 
 use crate::common::{Place, assert_code, cases, hosts, rows};
-use clap::Parser;
 use udpbench::cli::Cli;
 use udpbench::cli::options::Request;
 use udpbench::data::Case;
@@ -35,8 +34,6 @@ impl Journal for Recorder {
         self.waited.push(what.to_owned());
     }
 
-    fn begin_block(&mut self, _block: usize) {}
-
     fn record_event(&mut self, event: &Event, _work: Work) -> anyhow::Result<()> {
         self.windows += usize::from(matches!(event, Event::Window(_)));
         Ok(())
@@ -58,7 +55,7 @@ fn run(arguments: &str) -> Recorder {
 
 fn run_with(arguments: &str, program: &Path) -> Recorder {
     let words = std::iter::once("udpbench").chain(arguments.split_whitespace());
-    let args = Cli::parse_from(words).run;
+    let args = Cli::try_parse_from(words).expect("options").run;
     let request = Request::new(&args).expect("a valid request");
     let header = request.header(&args, "", Environment::default());
     let root = header.schedule.settings.root.clone();

@@ -6,7 +6,6 @@ use std::process::Stdio;
 
 use crate::common::made_up::MadeUp;
 use crate::common::{LONG_SWEEP, Place, assert_code, json_rows, rows, stderr, stdout};
-use clap::CommandFactory;
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::Value;
 use udpbench::cli::Cli;

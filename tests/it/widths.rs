@@ -6,7 +6,6 @@ use std::path::Path;
 
 use crate::common::made_up::{MadeUp, measured_pps};
 use crate::common::{Place, hosts, rows, stderr, stdout};
-use clap::CommandFactory;
 use udpbench::cli::Cli;
 use udpbench::data::Case;
 use udpbench::experiment::suite;
@@ -210,21 +209,20 @@ fn figures_beside_published_ones_fit() {
 #[test]
 fn what_is_wrong_fits() {
     let place = place();
-    fs::write(place.path("udpbench.toml"), "payload = [26, 26]\n").expect("writable");
     for arguments in [
         "--bogus",
         "rank --top 0 x.csv",
         "check --rcvbuf x",
-        "--no-config --engine foo",
+        "--engine foo",
         "--threads 0",
-        "plan",
-        "plan --no-config --board nope",
+        "plan --payload 26,26",
+        "plan --board nope",
         "summarize absent.csv --format table",
         "compare run.jsonl",
         "compare run.jsonl absent.jsonl",
-        "latency --no-config --rate 5k",
-        "--no-config --suite boards",
-        "--no-config --against nothing",
+        "latency --rate 5k",
+        "--suite boards",
+        "--against nothing",
         "resume run.jsonl --threads 3",
         "ab --rounds 8 -- --engine nope",
         "ab --by luck",

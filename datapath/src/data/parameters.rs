@@ -23,7 +23,7 @@ macro_rules! parameters {
     ($take:ident) => {
         $take! {
             block {
-                /// Thread counts, such as 2 or 1-4 [default: the most that fit the CPUs]
+                /// Thread counts, such as 2 or 1,2,4 [default: the most that fit the CPUs]
                 ///
                 /// One thread sends and receives in turn. More are divided between senders and receivers [default:
                 /// the largest of the board profile that fits the CPUs; with --full all that fit]

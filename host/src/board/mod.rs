@@ -46,11 +46,6 @@ pub fn find(place: &'static str, name: &str, besides: &str) -> Result<Board, Usa
     })
 }
 
-/// Returns the names of all profiles of this build.
-pub fn names() -> Vec<&'static str> {
-    PROFILES.iter().map(|(name, _)| *name).collect()
-}
-
 /// Returns the text of a profile, with its comments.
 pub fn source(name: &str) -> Option<&'static str> {
     let (_, text) = PROFILES.iter().find(|(profile, _)| *profile == name)?;

@@ -112,7 +112,7 @@ fn parse(args: &AbArgs, side: Side) -> anyhow::Result<RunArgs> {
     let words = name
         .chain(args.sides.both.iter().cloned())
         .chain(own(args, side));
-    let matches = Cli::matches(&cli::spread(words))?;
+    let matches = Cli::matches(&words.map(Into::into).collect::<Vec<_>>())?;
     let cli = Cli::from_arg_matches(&matches)?;
     if cli.command.is_some() {
         let fix = "a side has the options of a sweep, and no command";
@@ -126,8 +126,7 @@ fn parse(args: &AbArgs, side: Side) -> anyhow::Result<RunArgs> {
 fn refuse(typed: &ArgMatches) -> Result<(), UsageError> {
     const OF_AB: &str = "--on --rsh --agent --deploy --binary --drop-reasons --rounds --seed --until --output \
         --quiet --format --decimal-comma";
-    const OF_SWEEPS: &str =
-        "--samples --baseline --against --suite --config --verify --heat --no-reference";
+    const OF_SWEEPS: &str = "--samples --baseline --against --suite --verify --heat --no-reference";
     help::refuse(
         typed,
         OF_AB,

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::Request;
+use super::{Bench, Request};
 use crate::cli::RunArgs;
 use crate::cli::peer::Peer;
 use crate::data::{Arrivals, Case, Rate, Workload};
@@ -67,25 +67,22 @@ impl Request {
         arrivals: &[Arrivals],
     ) {
         let mut blocks: Vec<Block> = Vec::new();
-        for (case, arrivals) in capacities
+        let loads = LOADS_PCT.into_iter();
+        let loads = arrivals
             .iter()
-            .flat_map(|of| arrivals.iter().map(move |it| (of, *it)))
-        {
-            for load_pct in LOADS_PCT {
-                let (case, capacity) = case;
+            .flat_map(|it| loads.clone().map(move |load| (*it, load)));
+        for (case, capacity) in capacities {
+            for (arrivals, load_pct) in loads.clone() {
                 let case = Case {
                     rate: Some(Rate::nearest(capacity * load_pct / 100.0).into()),
                     arrivals: Some(arrivals).filter(|it| *it != Arrivals::default()),
                     ..*case
                 };
                 let verdict = Decision::Skip("not judged yet".to_owned());
-                let (key, planned) = (case.block(), Planned { case, verdict });
+                let (key, cases) = (case.block(), vec![Planned { case, verdict }]);
                 match blocks.iter_mut().find(|block| block.key == key) {
-                    Some(block) => block.cases.push(planned),
-                    None => blocks.push(Block {
-                        key,
-                        cases: vec![planned],
-                    }),
+                    Some(block) => block.cases.extend(cases),
+                    None => blocks.push(Block { key, cases }),
                 }
             }
         }
@@ -93,8 +90,9 @@ impl Request {
             engines: self.plan.engines.clone(),
             blocks,
         };
-        self.plan
-            .blocks
-            .extend(self.judged(args, &added, peer).blocks);
+        let pin = args.placement.pin.clone().unwrap_or_default();
+        let bench = Bench::of(self.host.clone(), peer);
+        let added = bench.judged(&added, &self.detected.board, &pin, peer);
+        self.plan.blocks.extend(added.blocks);
     }
 }

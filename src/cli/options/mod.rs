@@ -2,10 +2,8 @@
 
 pub mod ab;
 mod axes;
-pub mod config;
 pub mod find;
 pub mod latency;
-mod real_time;
 mod resume_check;
 pub mod suite;
 pub mod wire;
@@ -13,7 +11,7 @@ pub mod without_effect;
 
 use std::time::Duration;
 
-pub use self::resume_check::{Again, again};
+pub use self::resume_check::again;
 use crate::cli::peer::{Peer, Share};
 use crate::cli::{self, MeasuringArgs, RunArgs};
 use crate::data::LoopbackTrains;
@@ -87,24 +85,21 @@ impl Request {
 
         let mut axes = axes::of(args, &board.defaults.on(host.cpus.len()))?;
         if axes.loopback.is_empty() {
-            axes.loopback = vec![bench.usual_loopback()];
+            // Loopback cuts trains if it can.
+            axes.loopback.push(match bench.loopback_refusal {
+                None => LoopbackTrains::Cut,
+                Some(_) => LoopbackTrains::Whole,
+            });
         }
         let pin = args.placement.pin.clone().unwrap_or_default();
-        let remote = across.map(|wire| &wire.host);
-        for host in [Some(host), remote].into_iter().flatten() {
+        for host in [host].into_iter().chain(across.map(|wire| &wire.host)) {
             pin.check(&axes.threads, host)
                 .map_err(|problem| UsageError::flag("--pin", &pin, problem))?;
-        }
-
-        for host in [Some(host), remote].into_iter().flatten() {
-            real_time::check(&axes, host)?;
+            wire::check_permissions(&axes, host)?;
         }
 
         let schedule = schedule(args, board, host, (root, peer))?;
-        let asked = axes
-            .engines
-            .iter()
-            .flat_map(|&(sender, receiver)| [sender, receiver]);
+        let asked = axes.engines.iter().flat_map(|&(one, other)| [one, other]);
         let reference = axes.reference.then(engines::reference);
         let refusals = bench.engine_refusals(asked.chain(reference));
         let conditions = bench.conditions(board, &pin, &refusals, peer);
@@ -128,18 +123,6 @@ impl Request {
         })
     }
 
-    /// Decides again which cases of `plan` can run, under the conditions of this request.
-    fn judged(&self, args: &RunArgs, plan: &Plan, peer: Option<&Peer>) -> Plan {
-        let pin = args.placement.pin.clone().unwrap_or_default();
-        let asked = plan
-            .cases()
-            .filter_map(|planned| engines::of(&planned.case).ok());
-        let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
-        let bench = Bench::of(self.host.clone(), peer);
-        let refusals = bench.engine_refusals(asked);
-        plan.judged_again(&bench.conditions(&self.detected.board, &pin, &refusals, peer))
-    }
-
     /// Returns what a search or a comparison tells about the machine.
     fn environment(&self) -> Environment {
         Environment {
@@ -152,7 +135,7 @@ impl Request {
     /// Returns the first line of the log.
     pub fn header(self, args: &RunArgs, started_at: &str, environment: Environment) -> Header {
         Header {
-            run: Run::new(started_at, command_line(args)),
+            run: Run::new(started_at, cli::words_as_text()),
             board_asked: args.placement.board.clone(),
             pin_asked: args.placement.pin.clone().unwrap_or_default().to_string(),
             schedule: self.schedule,
@@ -164,12 +147,6 @@ impl Request {
     }
 }
 
-/// Returns the words of this program's command line, with the options that a file adds.
-pub fn command_line(args: &RunArgs) -> Vec<String> {
-    let typed = cli::words_as_text().into_iter();
-    typed.chain(args.from_config.iter().cloned()).collect()
-}
-
 /// Returns when and how long is measured: from the options, and from the profile of the board for those not given.
 fn schedule(
     args: &RunArgs,
@@ -179,20 +156,16 @@ fn schedule(
 ) -> Result<Schedule, UsageError> {
     let measuring = &args.measuring;
     let rounds = rounds(args);
-    let quick = |full: Duration, most: Duration| {
-        if measuring.quick {
-            full.min(most)
-        } else {
-            full
-        }
-    };
+    let is_quick = measuring.quick;
+    let quick = |full: Duration, most| if is_quick { full.min(most) } else { full };
     let warmup = || quick(board.timing.warmup, QUICK_WARMUP);
     let heat = || quick(board.timing.heat, QUICK_HEAT);
+    let command = measuring.power_command.clone().map(Meter::Command);
     let settings = Settings {
         warmup: measuring.warmup.unwrap_or_else(warmup),
         window: window(args, rounds)?,
         drop_reasons: args.remote.drop_reasons,
-        meter: meter(args, host),
+        meter: command.or_else(|| host.power_meter.clone().map(Meter::Sensor)),
         root,
         request_time: peer.map_or(Duration::ZERO, |peer| peer.request_time),
         #[cfg(feature = "calibration")]
@@ -210,7 +183,8 @@ fn schedule(
 }
 
 fn duration(args: &RunArgs) -> Duration {
-    let default = if args.measuring.quick {
+    let is_quick = args.measuring.quick;
+    let default = if is_quick {
         QUICK_DURATION
     } else {
         DEFAULT_DURATION
@@ -225,26 +199,17 @@ fn rounds(args: &RunArgs) -> u32 {
     args.measuring.rounds.unwrap_or(default)
 }
 
-/// Returns the meter of the machine's power: the command that was typed, or a sensor.
-fn meter(args: &RunArgs, host: &Host) -> Option<Meter> {
-    let command = args.measuring.power_command.clone().map(Meter::Command);
-    command.or_else(|| host.power_meter.clone().map(Meter::Sensor))
-}
-
 /// Combines `--until` and `--max-time`. clap cannot check the pair: one may come from a file and the other be typed.
 fn until(args: &MeasuringArgs) -> Result<Option<Until>, UsageError> {
-    match (args.until, args.max_time) {
-        (Some(half_width_pct), max_time) => Ok(Some(Until {
-            half_width_pct,
-            max_time: max_time.unwrap_or(DEFAULT_MAX_TIME),
-        })),
-        (None, None) => Ok(None),
-        (None, Some(max_time)) => Err(UsageError::flag(
-            "--max-time",
-            &humantime::format_duration(max_time),
-            "it limits --until: add that, such as --until 1%",
-        )),
+    if let (None, Some(max_time)) = (args.until, args.max_time) {
+        let fix = "it limits --until: add that, such as --until 1%";
+        let time = humantime::format_duration(max_time);
+        return Err(UsageError::flag("--max-time", &time, fix));
     }
+    Ok(args.until.map(|half_width_pct| Until {
+        half_width_pct,
+        max_time: args.max_time.unwrap_or(DEFAULT_MAX_TIME),
+    }))
 }
 
 fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
@@ -252,11 +217,10 @@ fn window(args: &RunArgs, rounds: u32) -> Result<Duration, UsageError> {
     let window = duration / rounds;
     if window < MIN_WINDOW {
         let least = humantime::format_duration(MIN_WINDOW * rounds);
-        return Err(UsageError::flag(
-            "--duration",
-            &humantime::format_duration(duration),
-            format!("{rounds} rounds need windows of at least 1 ms each: use {least} or more"),
-        ));
+        let fix =
+            format!("{rounds} rounds need windows of at least 1 ms each: use {least} or more");
+        let duration = humantime::format_duration(duration);
+        return Err(UsageError::flag("--duration", &duration, fix));
     }
     Ok(window)
 }
@@ -282,7 +246,10 @@ impl<'a> Bench<'a> {
     fn of(host: Host, peer: Option<&'a Peer>) -> Self {
         let peer = peer.filter(|peer| peer.share == Share::All);
         let (steering_refusal, loopback_refusal) = match peer {
-            Some(peer) => (peer.steering_refusal.clone(), peer.loopback_refusal.clone()),
+            Some(peer) => (
+                peer.facts.steering_refusal.clone(),
+                peer.facts.loopback_refusal.clone(),
+            ),
             None => (
                 reuseport_bpf::probe().err(),
                 own_loopback::probe(THIS_PROGRAM.as_ref()).err(),
@@ -294,6 +261,14 @@ impl<'a> Bench<'a> {
             loopback_refusal,
             peer,
         }
+    }
+
+    /// Decides again which cases of `plan` can run.
+    fn judged(&self, plan: &Plan, board: &board::Board, pin: &Pin, peer: Option<&Peer>) -> Plan {
+        let cases = plan.cases().map(|planned| &planned.case);
+        let asked = cases.filter_map(|case| engines::of(case).ok());
+        let refusals = self.engine_refusals(asked.flat_map(|(one, other)| [one, other]));
+        plan.judged_again(&self.conditions(board, pin, &refusals, peer))
     }
 
     /// Returns what decides which cases can run.
@@ -312,14 +287,6 @@ impl<'a> Bench<'a> {
             loopback_refusal: self.loopback_refusal.as_deref(),
             engine_refusals,
             remote: peer.and_then(Peer::remote),
-        }
-    }
-
-    /// Returns what loopback does with trains if nothing was typed: it cuts them if it can.
-    fn usual_loopback(&self) -> LoopbackTrains {
-        match self.loopback_refusal {
-            None => LoopbackTrains::Cut,
-            Some(_) => LoopbackTrains::Whole,
         }
     }
 

@@ -5,31 +5,26 @@ use std::time::Duration;
 use super::Bench;
 use crate::cli::peer::Peer;
 use crate::data::Case;
-use crate::engines;
 use crate::error::UsageError;
 use crate::experiment::sweep::Unable;
 use crate::host::board;
 use crate::host::facts::Host;
 use crate::host::placement::Pin;
-use crate::plan::{Decision, Plan, Planned, Wire};
+use crate::plan::{Decision, Plan, Wire};
 use crate::results::log::Header;
 use crate::results::row::{isolated_cpus, rps_cpus};
 use crate::sys::files::Root;
 
-/// Differences to the start of a sweep.
-#[derive(Clone, Debug, Default)]
-pub struct Again {
-    /// The differences as text, such as `the kernel was 6.1, and is 6.6`.
-    pub unlike: Vec<String>,
-    /// The cases that could run at the start and cannot run now.
-    pub unable: Unable,
-}
-
-/// Compares the host (read below `root`, or the remote one), this program and the plan with `then`.
+/// Compares the host (read below `root`, or the remote one), this program and the plan with `then`. Returns the differences,
+/// such as `the kernel was 6.1, and is 6.6`, and the cases that could run at the start and cannot run now.
 ///
 /// # Errors
 /// Fails if the board's profile no longer exists.
-pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, UsageError> {
+pub fn again(
+    then: &Header,
+    root: &Root,
+    peer: Option<&Peer>,
+) -> Result<(Vec<String>, Unable), UsageError> {
     then.plan
         .add_programs()
         .map_err(|problem| UsageError::flag("resume", "its engines", problem))?;
@@ -37,55 +32,33 @@ pub fn again(then: &Header, root: &Root, peer: Option<&Peer>) -> Result<Again, U
     let host = &bench.host;
     let detected = board::choose(&then.board_asked, host)?;
     let pin = then.pin_asked.parse::<Pin>().unwrap_or_default();
-    let cases = then.plan.cases().map(|planned| &planned.case);
-    let asked = cases.filter_map(|case| engines::of(case).ok());
-    let asked = asked.flat_map(|(sender, receiver)| [sender, receiver]);
-    let refusals = bench.engine_refusals(asked);
-    let conditions = bench.conditions(&detected.board, &pin, &refusals, peer);
-    let plan = then.plan.judged_again(&conditions);
+    let plan = bench.judged(&then.plan, &detected.board, &pin, peer);
     let was = &then.environment;
-    let mut again = Again {
-        unlike: differences((&was.board, &was.host), (&detected.board.name, host)),
-        unable: Unable::new(),
-    };
-    let cpus = (then.environment.host.cpu_list(), host.cpu_list());
-    again
-        .unlike
-        .extend(difference("list of usable CPUs", &cpus.0, &cpus.1));
+    let mut unlike = differences((&was.board, &was.host), (&detected.board.name, host));
     if let Some((wire, now)) = then.wire.as_ref().zip(peer) {
-        again.unlike.extend(other_peer(&then.plan, wire, &now.wire));
+        unlike.extend(other_peer(&then.plan, wire, &now.wire));
     }
-    again.unlike.extend(other_buffers(then, host));
-    again.unlike.extend(rebuilt_programs(then));
+    unlike.extend(other_buffers(then, host));
+    unlike.extend(rebuilt_programs(then));
+    let mut unable = Unable::new();
     for (then, now) in then.plan.cases().zip(plan.cases()) {
-        again.judge(then, now);
-    }
-    Ok(again)
-}
-
-impl Again {
-    fn judge(&mut self, then: &Planned, now: &Planned) {
         let key = then.case.key();
         match (&then.verdict, &now.verdict) {
-            (then, now) if then == now => {}
             (Decision::Run(..), Decision::Skip(reason)) => {
-                self.unlike
-                    .push(format!("{key} ran, and cannot run now: {reason}"));
-                self.unable
-                    .insert(key, format!("cannot run any more: {reason}"));
+                unlike.push(format!("{key} ran, and cannot run now: {reason}"));
+                unable.insert(key, format!("cannot run any more: {reason}"));
             }
             (Decision::Skip(_), Decision::Run(..)) => {
-                self.unlike
-                    .push(format!("{key} was skipped, and could run now"));
+                unlike.push(format!("{key} was skipped, and could run now"));
             }
             (Decision::Run(was, _), Decision::Run(is, _)) if was != is => {
-                self.unlike
-                    .push(format!("{key} was on CPUs {was}, and would be on {is}"));
+                unlike.push(format!("{key} was on CPUs {was}, and would be on {is}"));
             }
             // Only the wording differs.
             _ => {}
         }
     }
+    Ok((unlike, unable))
 }
 
 /// Returns the programs of the plan whose files were written after the run began.
@@ -104,12 +77,10 @@ fn rebuilt_programs(then: &Header) -> impl Iterator<Item = String> {
     })
 }
 
-/// A machine: the name of its board's profile, and its facts.
-type Machine<'a> = (&'a str, &'a Host);
-
-fn differences(then: Machine, now: Machine) -> Vec<String> {
+/// Returns the differences of two machines: the name of the board's profile and the facts of each.
+fn differences(then: (&str, &Host), now: (&str, &Host)) -> Vec<String> {
     type Fact = fn(&Host) -> Option<String>;
-    let facts: [(&str, Fact); 11] = [
+    let facts: [(&str, Fact); 12] = [
         ("model", |host| host.model.clone()),
         ("CPU model", |host| host.cpu_model.clone()),
         ("machine", |host| host.machine.clone()),
@@ -117,6 +88,7 @@ fn differences(then: Machine, now: Machine) -> Vec<String> {
         ("kernel", |host| host.kernel.clone()),
         ("preemption", |host| host.preemption.clone()),
         ("governor", |host| host.governor.clone()),
+        ("list of usable CPUs", |host| Some(host.cpu_list())),
         ("list of isolated CPUs", |host| Some(isolated_cpus(host))),
         ("list of RPS CPUs of lo", |host| Some(rps_cpus(host))),
         ("target", |host| Some(host.build.target.clone())),
@@ -135,11 +107,6 @@ fn differences(then: Machine, now: Machine) -> Vec<String> {
 /// Returns the differences of the remote host and the links.
 fn other_peer(plan: &Plan, then: &Wire, now: &Wire) -> Vec<String> {
     let mut unlike = differences((&then.board, &then.host), (&now.board, &now.host));
-    unlike.extend(difference(
-        "list of usable CPUs",
-        &then.host.cpu_list(),
-        &now.host.cpu_list(),
-    ));
     // Only links that cases use are compared. Others may come and go.
     let way = |wire: &Wire, case: &Case| {
         let link = wire.link(case)?;
@@ -155,8 +122,7 @@ fn other_peer(plan: &Plan, then: &Wire, now: &Wire) -> Vec<String> {
     for [then, now] in ways {
         unlike.extend(difference("way to it", &then, &now));
     }
-    let to = &now.to;
-    let of_it = |what: String| format!("of {to}, {what}");
+    let of_it = |what| format!("of {}, {what}", now.to);
     unlike.into_iter().map(of_it).collect()
 }
 
@@ -177,14 +143,8 @@ fn other_buffers(then: &Header, now: &Host) -> Option<String> {
 }
 
 fn difference(what: &str, then: &str, now: &str) -> Option<String> {
-    let known = |text: &str| {
-        if text.is_empty() {
-            "unknown".to_owned()
-        } else {
-            text.to_owned()
-        }
-    };
-    (then != now).then(|| format!("the {what} was {}, and is {}", known(then), known(now)))
+    let [was, is] = [then, now].map(|it| if it.is_empty() { "unknown" } else { it });
+    (was != is).then(|| format!("the {what} was {was}, and is {is}"))
 }
 
 #[cfg(test)]

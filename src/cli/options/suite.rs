@@ -6,13 +6,11 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use clap::Parser;
-
 use super::Request;
 use super::wire;
 use crate::cli::peer::Peer;
 use crate::cli::{
-    self, Cli, Command, FindCommand, MeasuringArgs, OutputArgs, PROGRAM, PlacementArgs, RunArgs,
+    Cli, Command, FindCommand, MeasuringArgs, OutputArgs, PROGRAM, PlacementArgs, RunArgs,
 };
 use crate::engines;
 use crate::error::UsageError;
@@ -33,9 +31,7 @@ pub fn options(
     directory: &Path,
     peer: Option<&Peer>,
 ) -> anyhow::Result<RunArgs> {
-    let cli = Cli::try_parse_from(cli::spread(
-        std::iter::once("udpbench".to_owned()).chain(words(sweep)),
-    ))?;
+    let cli = Cli::try_parse_from(std::iter::once("udpbench".to_owned()).chain(words(sweep)))?;
     if cli.command.is_some() {
         let fix = "a suite has the options of sweeps, and no command";
         return Err(UsageError::flag("--suite", &sweep.name, fix).into());
@@ -59,9 +55,6 @@ pub fn options(
             ..typed.output.clone()
         },
         suite: None,
-        config: None,
-        no_config: true,
-        from_config: Vec::new(),
         ..typed.clone()
     })
 }

@@ -67,33 +67,23 @@ fn line<T: Copy + Display>(
 /// Returns the line about engines that cannot have control messages, beside others that have them.
 fn without_control_messages(given: &ParameterArgs, plan: &Plan) -> Option<String> {
     let value = given.cmsg.iter().flatten().next()?;
-    let (with, without): (Vec<&Case>, Vec<&Case>) = plan
-        .runnable()
-        .map(|planned| &planned.case)
-        .partition(|case| case.cmsg.is_some());
-    let has = |one: &&&Case| {
-        let is_same = |other: &&Case| (one.sender, one.receiver) == (other.sender, other.receiver);
-        with.iter().any(is_same)
+    let receivers = |have: bool| -> BTreeSet<&str> {
+        let cases = plan.runnable().map(|planned| &planned.case);
+        let cases = cases.filter(|case| case.cmsg.is_some() == have);
+        cases.map(|case| case.receiver.as_str()).collect()
     };
-    let without = without.iter().filter(|case| !has(case));
-    let names: BTreeSet<&str> = without.map(|case| case.receiver.as_str()).collect();
-    let names: Vec<&str> = names.into_iter().collect();
-    (!with.is_empty() && !names.is_empty()).then(|| {
-        format!(
-            "--cmsg {value} does not reach {}: the others do more work for each datagram",
-            names.join(", ")
-        )
-    })
+    let (with, without) = (receivers(true), receivers(false));
+    let names: Vec<&str> = without.difference(&with).copied().collect();
+    let names = Some(names.join(", ")).filter(|names| !with.is_empty() && !names.is_empty())?;
+    Some(format!(
+        "--cmsg {value} does not reach {names}: the others do more work for each datagram"
+    ))
 }
 
 fn sharing(given: &ParameterArgs, plan: &Plan) -> Option<String> {
     let has = |case: &Case| case.sharing.is_some();
-    let spread = given
-        .spread
-        .iter()
-        .flatten()
-        .find(|it| **it != Spread::Even);
-    if let Some(spread) = spread {
+    let mut spreads = given.spread.iter().flatten();
+    if let Some(spread) = spreads.find(|it| **it != Spread::Even) {
         return line_about(plan, "--spread", spread, has);
     }
     let mut sharing = given.sharing.iter().flatten();
@@ -108,9 +98,6 @@ fn line_about(
     has: impl Fn(&Case) -> bool,
 ) -> Option<String> {
     let is_unused = !plan.cases().any(|planned| has(&planned.case));
-    is_unused.then(|| {
-        format!(
-            "{flag} {value} changes nothing in these cases: udpbench --help says what it is for"
-        )
-    })
+    let line = || format!("{flag} {value} changes nothing in these cases: see udpbench --help");
+    is_unused.then(line)
 }

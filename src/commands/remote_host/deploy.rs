@@ -1,5 +1,6 @@
 //! `--deploy`: copies a udpbench for the remote host's CPUs there, unless the same file is there already.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,6 @@ use crate::cli::RemoteArgs;
 use crate::commands::say;
 use crate::error::UsageError;
 use crate::sys::interrupt::Interrupt;
-use crate::term::shell;
 use crate::trial::spawned::THIS_PROGRAM;
 
 /// Directory of the copy on the remote host, below the directory of [`CD_HOME`]. The copy has the name of this program. `mv`
@@ -42,7 +42,7 @@ const TARGETS: [&str; 5] = [
     "x86_64 x86_64-unknown-linux-musl",
 ];
 
-/// Copies the program to the remote host if needed and returns its path there, quoted for `rsh`.
+/// Copies the program to the remote host if needed and returns its path there.
 ///
 /// # Errors
 /// Fails if there is no program for these CPUs, or if it does not arrive complete or does not run there. The partial
@@ -53,130 +53,51 @@ pub(super) fn deploy(
     to: &str,
     interrupt: &Interrupt,
 ) -> anyhow::Result<String> {
-    let remote = RemoteShell {
-        rsh,
-        splits_words: rsh.has_shell(interrupt)?,
-        interrupt,
+    let run = |script: &str, words: &[&str], input: Stdio| {
+        rsh.script(&format!("{CD_HOME}{script}"), words, input, interrupt)
     };
-    let ProbeOutput { path, machine, sum } = remote.probe()?;
-    let mut program = match &options.binary {
-        Some(file) => Program::open(file, "--binary")?,
-        None => Program::open(&binary_for(&machine)?, "--deploy")?,
+    let copy = remote_path();
+    let said = run(PROBE_SCRIPT, &[&copy], Stdio::null())?;
+    let mut lines = said.lines().rev();
+    let (sum, machine, home) = (lines.next(), lines.next(), lines.next());
+    let machine = machine.context("uname -m says nothing there")?;
+    let home = home.context("pwd says nothing there")?;
+    let path = format!("{home}/{copy}");
+    let (option, binary) = match &options.binary {
+        Some(file) => ("--binary", file.clone()),
+        None => ("--deploy", binary_for(machine)?),
     };
-    let local_sum = checksum(&mut program.file)?;
-    if local_sum.is_some() && sum == local_sum {
-        return Ok(remote.word(&path));
+    let unreadable =
+        |error: io::Error| UsageError::flag(option, &binary.display(), error.to_string());
+    let mut file = File::open(&binary).map_err(unreadable)?;
+    let bytes = file.metadata().map_err(unreadable)?.len();
+    let own_sum = checksum(&mut file)?;
+    if !own_sum.is_empty() && first_word(sum.unwrap_or_default()) == own_sum {
+        return Ok(path);
     }
-    say(&format!(
-        "copying {} to {to}:{path} ({machine})",
-        display_path(&program.path)
-    ));
-    let words = [&program.bytes.to_string(), &local_sum.unwrap_or_default()];
-    remote
-        .run(
-            INSTALL_SCRIPT,
-            &words.map(String::as_str),
-            program.file.into(),
-        )
+    // The real path, for /proc/self/exe.
+    let shown = binary.canonicalize().unwrap_or(binary);
+    let shown = shown.display();
+    say(&format!("copying {shown} to {to}:{path} ({machine})"));
+    let bytes = bytes.to_string();
+    run(INSTALL_SCRIPT, &[&copy, &bytes, &own_sum], file.into())
         .context("it could not be put there, and nothing of it is left there")?;
-    Ok(remote.word(&path))
+    Ok(path)
 }
 
-/// Program to copy.
-struct Program {
-    path: PathBuf,
-    file: File,
-    bytes: u64,
+fn first_word(line: &str) -> &str {
+    line.split_whitespace().next().unwrap_or_default()
 }
 
-impl Program {
-    /// Opens the program. Error messages name the option that chose it.
-    fn open(path: &Path, option: &'static str) -> anyhow::Result<Self> {
-        let unreadable =
-            |error: io::Error| UsageError::flag(option, &path.display(), error.to_string());
-        let file = File::open(path).map_err(unreadable)?;
-        let bytes = file.metadata().map_err(unreadable)?.len();
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            bytes,
-        })
-    }
-}
-
-/// Output of [`PROBE_SCRIPT`].
-struct ProbeOutput {
-    /// Absolute path of the copy.
-    path: String,
-    /// CPU name of `uname -m`.
-    machine: String,
-    /// Checksum of the copy. `None`: there is no copy or no sha256sum.
-    sum: Option<String>,
-}
-
-/// Runs scripts on the remote host.
-struct RemoteShell<'a> {
-    rsh: &'a Rsh,
-    /// True if words must be quoted, since a shell on the remote host splits them again, as with ssh.
-    splits_words: bool,
-    interrupt: &'a Interrupt,
-}
-
-impl RemoteShell<'_> {
-    /// Returns a word, quoted if needed.
-    fn word(&self, word: &str) -> String {
-        if self.splits_words {
-            shell::word(word).into_owned()
-        } else {
-            word.to_owned()
-        }
-    }
-
-    fn probe(&self) -> anyhow::Result<ProbeOutput> {
-        let output = self.run(PROBE_SCRIPT, &[], Stdio::null())?;
-        let mut lines = output.lines().rev();
-        let (sum, machine, home) = (lines.next(), lines.next(), lines.next());
-        let machine = machine.context("uname -m says nothing there")?;
-        let home = home.context("pwd says nothing there")?;
-        Ok(ProbeOutput {
-            path: format!("{home}/{}", remote_path()),
-            machine: machine.to_owned(),
-            sum: sum.and_then(first_word).map(str::to_owned),
-        })
-    }
-
-    /// Runs a script in the directory of [`CD_HOME`], with [`remote_path`] and `words` as its arguments. Returns its
-    /// output.
-    fn run(&self, script: &str, words: &[&str], input: Stdio) -> anyhow::Result<String> {
-        let script = format!("{CD_HOME}{script}");
-        let path = remote_path();
-        let words = [&["sh", "-c", &script, "sh", &path], words].concat();
-        let words: Vec<String> = words.into_iter().map(|it| self.word(it)).collect();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        self.rsh.answer(&words, input, self.interrupt)
-    }
-}
-
-fn first_word(line: &str) -> Option<&str> {
-    line.split_whitespace().next()
-}
-
-/// Returns the SHA-256 of a file, or `None` without sha256sum on this host. sha256sum gets the open file, since a name
-/// such as /proc/self/exe means another file in another process.
-fn checksum(file: &mut File) -> anyhow::Result<Option<String>> {
+/// Returns the SHA-256 of a file. Empty without sha256sum on this host. sha256sum gets the open file, since a name such as
+/// /proc/self/exe means another file in another process.
+fn checksum(file: &mut File) -> io::Result<String> {
     let mut command = Command::new("sha256sum");
     let output = command.stdin(file.try_clone()?).output();
     file.rewind()?;
     let output = output.ok().filter(|output| output.status.success());
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    Ok(text.as_deref().and_then(first_word).map(str::to_owned))
-}
-
-/// Returns the path of a program for messages: the real path for /proc/self/exe.
-fn display_path(binary: &Path) -> String {
-    let own = std::env::current_exe().ok();
-    let own = own.filter(|_| binary == Path::new(THIS_PROGRAM));
-    own.as_deref().unwrap_or(binary).display().to_string()
+    let text = output.map_or_else(Vec::new, |output| output.stdout);
+    Ok(first_word(&String::from_utf8_lossy(&text)).to_owned())
 }
 
 /// Returns the path of the copy on the remote host, below the directory of [`CD_HOME`].
@@ -188,10 +109,8 @@ pub(super) fn remote_path() -> String {
 pub(super) fn program_name() -> String {
     let own = std::env::current_exe().ok();
     let name = own.as_deref().and_then(Path::file_name);
-    name.map_or_else(
-        || "udpbench".to_owned(),
-        |name| without_suffixes(&name.to_string_lossy()).to_owned(),
-    )
+    let name = name.unwrap_or_else(|| OsStr::new("udpbench"));
+    without_suffixes(&name.to_string_lossy()).to_owned()
 }
 
 /// Returns a name without ` (deleted)`, which the kernel adds if the file was replaced, and without the hash that cargo

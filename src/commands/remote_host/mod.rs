@@ -3,7 +3,6 @@
 mod deploy;
 mod program;
 mod rsh;
-mod there;
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -16,11 +15,10 @@ use super::say;
 use crate::cli::peer::Peer;
 use crate::cli::{ParameterArgs, RemoteArgs};
 use crate::data::Direction;
-use crate::error::UsageError;
-use crate::plan::WireLink;
+use crate::plan::{LinkEnd, WireLink};
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
-use crate::sys::interrupt::{Interrupt, Interrupted, StopRequested};
+use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::loss_places::by_name;
 use crate::term::shell;
 use crate::trial::agent::Agent;
@@ -28,32 +26,14 @@ use crate::trial::agents::Agents;
 use crate::trial::remote_facts::RemoteFacts;
 use crate::trial::spawned::{THIS_PROGRAM, wait_or_kill};
 
-pub(super) use self::there::run_there;
+pub(super) use self::program::run_there;
 
 /// A connected remote host: its agent, and what is known about it.
 pub(super) struct RemoteHost {
     pub(super) agent: Agent,
     pub(super) peer: Peer,
-    pub(super) reach: Reach,
-}
-
-/// Connection to the remote host, to start further agents there.
-pub(super) struct Reach {
-    /// Host in messages.
-    to: String,
-    rsh: Rsh,
-    program: RemoteProgram,
-}
-
-impl Reach {
-    /// Starts a further agent, without a heartbeat: see [`Agent::connect`].
-    ///
-    /// # Errors
-    /// Fails if the host cannot be reached or has no udpbench of this version.
-    pub(super) fn start_patient(&self, asked: &StopRequested) -> anyhow::Result<Agent> {
-        let (shown, command) = self.program.agent(&self.rsh);
-        Agent::start_by(Some(&self.to), &shown, command, true, asked)
-    }
+    /// To start further agents there.
+    pub(super) reach: RemoteProgram,
 }
 
 impl RemoteHost {
@@ -72,7 +52,7 @@ impl RemoteHost {
         let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::across(to, facts, given)?;
         peer.request_time = agent.request_time()?;
-        peer.words.before_subcommand = format!("wire {}{} ", shell::word(to), options.shown());
+        peer.words.reach = format!("{}{}", shell::word(to), options.shown());
         let typed = given.address.iter().flatten().map(ToString::to_string);
         let typed: Vec<String> = typed.collect();
         if !typed.is_empty() {
@@ -95,41 +75,26 @@ impl RemoteHost {
     /// Starts an agent on the host of `--on`, which uses the board profile `board`. Returns `None` without `--on`.
     ///
     /// # Errors
-    /// Fails if the agent cannot be started, if `--drop-reasons` is given, or if a connection option is given without
-    /// `--on`.
+    /// Fails if the agent cannot be started.
     pub(super) fn on(
         options: &RemoteArgs,
         board: &str,
         is_quiet: bool,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Option<Self>> {
-        let Some(to) = host_of_on(options)? else {
+        let Some(to) = &options.on else {
             return Ok(None);
         };
         let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::alone(to, facts, board)?;
         peer.request_time = agent.request_time()?;
-        peer.words.after_subcommand = format!("--on {}{} ", shell::word(to), options.shown());
+        peer.words.reach = format!("{}{}", shell::word(to), options.shown());
+        peer.words.is_on = true;
         if !is_quiet {
             introduce(to, &peer);
         }
         Ok(Some(Self { agent, peer, reach }))
     }
-}
-
-/// Returns the host of `--on`. `None` without it.
-///
-/// # Errors
-/// Fails if another option for a remote host is given without `--on`, and for `--drop-reasons`.
-fn host_of_on(options: &RemoteArgs) -> Result<Option<&str>, UsageError> {
-    let Some(to) = &options.on else {
-        let fix = "it is for another host: add --on HOST, or write it behind wire HOST";
-        let refused = options
-            .typed()
-            .map(|option| UsageError::flag("udpbench", option, fix));
-        return refused.map_or(Ok(None), Err);
-    };
-    Ok(Some(to))
 }
 
 /// Runs a shell script on the host of `--on`, or on this host without `--on`.
@@ -150,13 +115,7 @@ pub(super) fn run_script(
         return Ok(());
     };
     let rsh = Rsh::new(&options.rsh, to);
-    let script = if rsh.has_shell(interrupt)? {
-        shell::word(script).into_owned()
-    } else {
-        script.to_owned()
-    };
-    rsh.answer(&["sh", "-c", &script], Stdio::null(), interrupt)
-        .map(drop)
+    rsh.script(script, &[], Stdio::null(), interrupt).map(drop)
 }
 
 /// Prints the remote machine and the links to it.
@@ -164,16 +123,15 @@ fn introduce(to: &str, peer: &Peer) {
     let machine = peer.detected.machine(&peer.wire.host);
     let reason = &peer.detected.reason;
     say(&format!("{to} is {machine} ({reason})"));
+    let end =
+        |LinkEnd {
+             address, interface, ..
+         }: &LinkEnd| { format!("{address} on {} ({interface})", interface.name) };
     for link in &peer.wire.links {
-        let (local, remote) = (&link.local, &link.remote);
         say(&format!(
-            "wire: {} on {} ({}) to {} on {} ({})",
-            local.address,
-            local.interface.name,
-            local.interface,
-            remote.address,
-            remote.interface.name,
-            remote.interface
+            "wire: {} to {}",
+            end(&link.local),
+            end(&link.remote)
         ));
     }
 }
@@ -181,7 +139,7 @@ fn introduce(to: &str, peer: &Peer) {
 /// Warns about hosts that report no drop reasons. Rows have no drop reasons of such a host.
 fn warn_of_missing_drop_reasons(to: &str, peer: &Peer) {
     let local = DropReasons::open().err();
-    for (host, why) in [("this host", &local), (to, &peer.no_drop_reasons)] {
+    for (host, why) in [("this host", &local), (to, &peer.facts.no_drop_reasons)] {
         if let Some(why) = why {
             say(&format!("no drop reasons from {host}: {why}"));
         }
@@ -238,16 +196,13 @@ fn start_agent(
     options: &RemoteArgs,
     to: &str,
     interrupt: &Interrupt,
-) -> anyhow::Result<(Agent, RemoteFacts, Reach)> {
+) -> anyhow::Result<(Agent, RemoteFacts, RemoteProgram)> {
     let start = || {
-        let rsh = Rsh::new(&options.rsh, to);
-        let program = RemoteProgram::new(options, &rsh, to, interrupt)?;
-        let (shown, command) = program.agent(&rsh);
-        let agent = Agent::start_by(Some(to), &shown, command, false, &interrupt.asked());
+        let program = RemoteProgram::new(options, to, interrupt)?;
+        let agent = program.start(false, &interrupt.asked());
         let mut agent = agent.with_context(|| format!("cannot measure with {to}"))?;
         let facts = agent.facts()?;
-        let to = to.to_owned();
-        Ok((agent, facts, Reach { to, rsh, program }))
+        Ok((agent, facts, program))
     };
     start().map_err(|error: anyhow::Error| match interrupt.signal() {
         Some(_) => Interrupted.into(),

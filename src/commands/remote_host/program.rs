@@ -1,27 +1,30 @@
 //! The program on the remote host: the one that `--agent` names, the one that `--deploy` copied, or one that is found.
 
-use std::process::Command;
+use std::mem;
+use std::process::{ExitCode, Stdio};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use super::deploy::{self, CD_HOME, program_name, remote_path};
 use super::rsh::Rsh;
-use crate::cli::RemoteArgs;
-use crate::sys::interrupt::Interrupt;
-use crate::term::shell;
+use crate::cli::{RemoteArgs, words_as_text};
+use crate::commands::{interrupt_on_signals, known_width, session, show_file};
+use crate::sys::interrupt::{Interrupt, StopRequested};
+use crate::trial::agent::Agent;
 
 /// Script that becomes the program: the first one of release $2, else the first one that there is. $1 is its name, $3
 /// the copy of `--deploy` below the home directory. The words behind them are those of the program.
 const FIND_SCRIPT: &str = include_str!("find.sh");
 
-/// Command that starts the program on the remote host.
-pub(super) struct RemoteProgram {
+/// The program on the remote host, to start agents there.
+pub(in crate::commands) struct RemoteProgram {
+    /// Host in messages.
+    to: String,
+    rsh: Rsh,
     /// Words before those of the program, quoted for `rsh`.
     words: Vec<String>,
     /// The program in messages.
     shown: String,
-    /// True if further words must be quoted: see [`Rsh::has_shell`]. `None`: unknown.
-    splits_words: Option<bool>,
 }
 
 impl RemoteProgram {
@@ -31,70 +34,116 @@ impl RemoteProgram {
     /// Fails if the program cannot be copied, or if no command runs on the remote host.
     pub(super) fn new(
         options: &RemoteArgs,
-        rsh: &Rsh,
         to: &str,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
-        let named = if options.deploy {
-            let copied = deploy::deploy(rsh, options, to, interrupt);
-            Some(copied.with_context(|| format!("cannot copy udpbench to {to}"))?)
+        let rsh = Rsh::new(&options.rsh, to);
+        let (words, shown) = if options.deploy {
+            let copied = deploy::deploy(&rsh, options, to, interrupt);
+            let path = copied.with_context(|| format!("cannot copy udpbench to {to}"))?;
+            (rsh.quoted(&[&path], interrupt)?, path)
+        } else if let Some(path) = &options.agent {
+            (vec![path.clone()], path.clone())
         } else {
-            options.agent.clone()
+            let name = program_name();
+            let script = format!("home=$({CD_HOME}pwd)\n{FIND_SCRIPT}");
+            let (release, copy) = (env!("CARGO_PKG_VERSION"), remote_path());
+            let words = ["sh", "-c", &script, "sh", &name, release, &copy];
+            let words = rsh.quoted(&words, interrupt);
+            (words.with_context(|| format!("cannot reach {to}"))?, name)
         };
-        if let Some(path) = named {
-            return Ok(Self {
-                words: vec![path.clone()],
-                shown: path,
-                splits_words: None,
-            });
-        }
-        let splits_words = rsh.has_shell(interrupt);
-        let splits_words = splits_words.with_context(|| format!("cannot reach {to}"))?;
-        let name = program_name();
-        let script = format!("home=$({CD_HOME}pwd)\n{FIND_SCRIPT}");
-        let (release, copy) = (env!("CARGO_PKG_VERSION"), remote_path());
-        let words = ["sh", "-c", &script, "sh", &name, release, &copy];
+        let to = to.to_owned();
         Ok(Self {
-            words: words.map(|it| quoted(it, splits_words)).to_vec(),
-            shown: name,
-            splits_words: Some(splits_words),
+            to,
+            rsh,
+            words,
+            shown,
         })
     }
 
-    /// Returns the command that starts an agent, as text for messages and to be started.
-    pub(super) fn agent(&self, rsh: &Rsh) -> (String, Command) {
-        let words = self.words.iter().map(String::as_str);
-        let words: Vec<&str> = words.chain(["agent"]).collect();
-        (rsh.shown(&[&self.shown, "agent"]), rsh.run(&words))
-    }
-
-    /// Returns the words that run the program with `words`, in a terminal of `columns` columns if they are known.
+    /// Starts an agent. One that is patient has no heartbeat: see [`Agent::connect`].
     ///
     /// # Errors
-    /// Fails if no command runs on the remote host.
-    pub(super) fn with(
+    /// Fails if the host cannot be reached or has no udpbench of this version.
+    pub(in crate::commands) fn start(
         &self,
-        words: &[String],
-        columns: Option<u16>,
-        rsh: &Rsh,
-        interrupt: &Interrupt,
-    ) -> anyhow::Result<Vec<String>> {
-        let splits_words = match self.splits_words {
-            Some(known) => known,
-            None => rsh.has_shell(interrupt)?,
-        };
-        let columns = columns.map(|columns| ["env".to_owned(), format!("COLUMNS={columns}")]);
-        let words = words.iter().map(|word| quoted(word, splits_words));
-        let all = columns.into_iter().flatten();
-        Ok(all.chain(self.words.iter().cloned()).chain(words).collect())
+        is_patient: bool,
+        asked: &StopRequested,
+    ) -> anyhow::Result<Agent> {
+        let words = self.words.iter().map(String::as_str);
+        let words: Vec<&str> = words.chain(["agent"]).collect();
+        let (shown, command) = (
+            self.rsh.shown(&[&self.shown, "agent"]),
+            self.rsh.run(&words),
+        );
+        Agent::start_by(Some(&self.to), &shown, command, is_patient, asked)
     }
 }
 
-/// Returns a word, quoted if a shell splits it again.
-fn quoted(word: &str, splits_words: bool) -> String {
-    if splits_words {
-        shell::word(word).into_owned()
-    } else {
-        word.to_owned()
+/// `--on` of commands that measure nothing: runs this command line on that host, and prints its standard output
+/// with control characters escaped. Returns its exit code, or `None` without `--on`.
+///
+/// # Errors
+/// Fails if the host cannot be reached or has no udpbench.
+pub(in crate::commands) fn run_there(options: &RemoteArgs) -> anyhow::Result<Option<ExitCode>> {
+    let Some(to) = &options.on else {
+        return Ok(None);
+    };
+    let interrupt = interrupt_on_signals()?;
+    let run = || {
+        let RemoteProgram {
+            rsh,
+            words: program,
+            ..
+        } = RemoteProgram::new(options, to, &interrupt)?;
+        let words = words_there(words_as_text());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let columns = known_width().map(|columns| ["env".to_owned(), format!("COLUMNS={columns}")]);
+        let mut all: Vec<String> = columns.into_iter().flatten().chain(program).collect();
+        all.extend(rsh.quoted(&words, &interrupt)?);
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        rsh.output(&all, Stdio::null(), &interrupt)
+    };
+    let (status, said) = match run() {
+        Err(_) if interrupt.signal().is_some() => {
+            return Ok(Some(session::interrupted(&interrupt).into()));
+        }
+        ended => ended?,
+    };
+    show_file(&said)?;
+    match status.code().map(u8::try_from) {
+        Some(Ok(code @ 0..=2)) => Ok(Some(ExitCode::from(code))),
+        _ => bail!(
+            "udpbench ended with {status} on {to}, and said why above: where it is missing there, let --deploy copy it, \
+             or name it by --agent PATH"
+        ),
+    }
+}
+
+/// Returns a command line for that host: without the program, and without what says how the host is reached.
+fn words_there(words: Vec<String>) -> Vec<String> {
+    const WITH_VALUES: [&str; 4] = ["--on", "--rsh", "--agent", "--binary"];
+    let mut is_value = false;
+    let is_of_command = |word: &String| {
+        let was_value = mem::replace(&mut is_value, WITH_VALUES.contains(&&**word));
+        let option = word.split('=').next().unwrap_or_default();
+        let is_reach = WITH_VALUES.contains(&option) || option == "--deploy";
+        !was_value && !is_reach
+    };
+    let mut words: Vec<String> = words.into_iter().skip(1).collect();
+    words.retain(is_of_command);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_other_host_gets_the_words_that_are_not_about_reaching_it() {
+        let words = "udpbench check --on pi --rsh=x --interface eth0 --deploy --board auto";
+        let words = words.split(' ').map(str::to_owned).collect();
+        let expected = ["check", "--interface", "eth0", "--board", "auto"];
+        assert_eq!(words_there(words), expected);
     }
 }

@@ -1,5 +1,6 @@
 //! The command that runs programs on the remote host (`--rsh`): ssh, `docker exec` or the like.
 
+use std::cell::OnceCell;
 use std::io::Read;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
@@ -14,31 +15,39 @@ use crate::trial::spawned::{EscapedStderr, wait_or_kill};
 const HOST: &str = "{}";
 
 /// A shell command that includes the host.
-pub(super) struct Rsh(String);
+pub(super) struct Rsh {
+    command: String,
+    /// True if a shell on the remote host splits words again, as with ssh. Found out when it is first needed.
+    splits_words: OnceCell<bool>,
+}
 
 impl Rsh {
     /// Returns the command with the host in place of `{}`, or appended to it.
     pub(super) fn new(command: &str, host: &str) -> Self {
         let host = shell::word(host);
-        Self(if command.contains(HOST) {
+        let command = if command.contains(HOST) {
             command.replace(HOST, &host)
         } else {
             format!("{command} {host}")
-        })
+        };
+        Self {
+            command,
+            splits_words: OnceCell::new(),
+        }
     }
 
     /// Returns the command that runs `words` on the remote host. A shell splits the `--rsh` command as it was typed.
     /// `words` reach it unchanged.
     pub(super) fn run(&self, words: &[&str]) -> Command {
         let mut command = Command::new("sh");
-        command.args(["-c", &format!("exec {} \"$@\"", self.0), "sh"]);
+        command.args(["-c", &format!("exec {} \"$@\"", self.command), "sh"]);
         command.args(words);
         command
     }
 
     /// Returns the command line as text for messages.
     pub(super) fn shown(&self, words: &[&str]) -> String {
-        format!("{} {}", self.0, words.join(" "))
+        format!("{} {}", self.command, words.join(" "))
     }
 
     /// Runs `words` on the remote host and returns their output.
@@ -53,15 +62,10 @@ impl Rsh {
     ) -> anyhow::Result<String> {
         let (status, said) = self.output(words, input, interrupt)?;
         if !status.success() {
-            let shown = self.shown_in_short(words);
+            let shown = self.shown(&words[..1]);
             bail!("`{shown}` ended with {status}: what it said is above");
         }
         Ok(said)
-    }
-
-    /// Returns the first word as text for messages. It identifies the command; the other words may be whole scripts.
-    fn shown_in_short(&self, words: &[&str]) -> String {
-        self.shown(&words[..words.len().min(1)])
     }
 
     /// Runs `words` on the remote host and returns how they ended, and their standard output.
@@ -74,7 +78,8 @@ impl Rsh {
         input: Stdio,
         interrupt: &Interrupt,
     ) -> anyhow::Result<(ExitStatus, String)> {
-        let shown = self.shown_in_short(words);
+        // The first word identifies the command; the others may be whole scripts.
+        let shown = self.shown(&words[..1]);
         let mut command = self.run(words);
         command
             .stdin(input)
@@ -100,15 +105,52 @@ impl Rsh {
         Ok((status, String::from_utf8_lossy(&said).into_owned()))
     }
 
-    /// Returns whether a shell on the remote host splits words again, as with ssh. Such a shell turns `''` into an
-    /// empty word.
+    /// Runs a shell script on the remote host, with `words` as its arguments, and returns its output.
+    ///
+    /// # Errors
+    /// Fails as [`Rsh::answer`] does.
+    pub(super) fn script(
+        &self,
+        script: &str,
+        words: &[&str],
+        input: Stdio,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<String> {
+        let words = [&["sh", "-c", script, "sh"], words].concat();
+        let words = self.quoted(&words, interrupt)?;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.answer(&words, input, interrupt)
+    }
+
+    /// Returns words that reach a program on the remote host unchanged: quoted if a shell there splits them again.
     ///
     /// # Errors
     /// Fails if the remote host runs no command.
-    pub(super) fn has_shell(&self, interrupt: &Interrupt) -> anyhow::Result<bool> {
+    pub(super) fn quoted(
+        &self,
+        words: &[&str],
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Vec<String>> {
+        let has_shell = self.has_shell(interrupt)?;
+        let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        if has_shell {
+            words = words
+                .iter()
+                .map(|it| shell::word(it).into_owned())
+                .collect();
+        }
+        Ok(words)
+    }
+
+    /// Returns whether a shell there splits words again. Such a shell turns `''` into an empty word.
+    fn has_shell(&self, interrupt: &Interrupt) -> anyhow::Result<bool> {
+        if let Some(known) = self.splits_words.get() {
+            return Ok(*known);
+        }
         let said = self.answer(&["echo", "''"], Stdio::null(), interrupt)?;
         // The last line: start-up files may print before it.
-        Ok(said.lines().last().is_none_or(|line| line.trim() != "''"))
+        let has_shell = said.lines().last().is_none_or(|line| line.trim() != "''");
+        Ok(*self.splits_words.get_or_init(|| has_shell))
     }
 }
 

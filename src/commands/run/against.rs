@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use anstream::adapter::strip_str;
 
-use super::closing_lines::Purpose;
 use crate::commands::compare::{outcome, refuse_nothing};
 use crate::commands::session::Outcome;
 use crate::commands::session::progress::Progress;
@@ -15,11 +14,11 @@ use crate::plan::Plan;
 use crate::results::baselines;
 use crate::results::files::Results;
 use crate::results::row::Status;
+use crate::text::digits::counted;
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge::Question;
 use crate::verdict::judge::table::Detail;
-use crate::verdict::judge::table::percent;
 
 /// Results that a run is compared with.
 pub(super) struct Base {
@@ -55,10 +54,9 @@ impl Base {
         let rows = self.runs.iter().flat_map(|run| &run.rows);
         let measured = rows.filter(|row| row.status == Status::Ok);
         let keys: BTreeSet<String> = measured.map(|row| row.case.key()).collect();
-        let planned = plan.runnable().map(|planned| &planned.case);
         // At a rate the speed is what was asked for.
-        let planned = planned.filter(|case| case.rate.is_none());
-        let in_both = planned.filter(|case| keys.contains(&case.key()));
+        let planned = plan.runnable().map(|planned| &planned.case);
+        let in_both = planned.filter(|case| case.rate.is_none() && keys.contains(&case.key()));
         let engines: BTreeSet<String> = in_both.map(Case::label).collect();
         let problem = match Vec::from_iter(&engines)[..] {
             [] => "no case of this run without a rate is in it, so nothing would be compared"
@@ -68,13 +66,10 @@ impl Base {
                  another engine, too, in both runs, or use udpbench ab"
             ),
             _ => {
-                let runs = match self.runs.len() {
-                    1 => "1 run".to_owned(),
-                    runs => format!("{runs} runs"),
-                };
-                let name = &self.name;
                 say(&format!(
-                    "against {name}: {runs}; a second pass follows if an engine looks slower, but not surely"
+                    "against {}: {}; a second pass follows if an engine looks slower, but not surely",
+                    self.name,
+                    counted(self.runs.len(), "run")
                 ));
                 return Ok(());
             }
@@ -94,28 +89,16 @@ impl Base {
             return false;
         }
         let comparison = self.comparison();
-        let threshold = self.question.threshold;
-        let suspects = comparison.judgement.suspects().filter_map(|engine| {
-            Some(format!(
-                "{} {} %",
-                engine.label,
-                percent(engine.whole.change?.estimate)
-            ))
-        });
-        let suspects: Vec<String> = suspects.collect();
         let mut engines = comparison.judgement.engines.iter();
-        let reason = if !suspects.is_empty() {
-            let suspects = suspects.join(", ");
-            format!("one cannot tell whether these are slower by {threshold} or more: {suspects}")
-        } else if engines.any(|engine| !engine.is_testable()) {
-            "one cannot judge every engine".to_owned()
-        } else {
-            return false;
-        };
-        if comparison.is_worse() {
+        let is_suspect = comparison.judgement.suspects().next().is_some();
+        let is_unsure = is_suspect || engines.any(|engine| !engine.is_testable());
+        if !is_unsure || comparison.is_worse() {
             return false;
         }
-        say(&format!("a second pass: {reason}"));
+        let threshold = self.question.threshold;
+        say(&format!(
+            "a second pass: one cannot tell yet whether any engine is slower by {threshold} or more"
+        ));
         true
     }
 
@@ -123,11 +106,9 @@ impl Base {
         compare([&self.runs, &self.passes], self.question)
     }
 
-    /// Returns what the run was for.
-    pub(super) fn purpose(&self) -> Purpose {
-        Purpose::Comparison {
-            is_clear: !self.comparison().is_inconclusive(),
-        }
+    /// Returns whether it is known what has changed.
+    pub(super) fn is_clear(&self) -> bool {
+        !self.comparison().is_inconclusive()
     }
 
     /// Compares the run with the base, prints the differences and returns the combined outcome.

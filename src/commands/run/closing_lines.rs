@@ -1,9 +1,6 @@
 //! The closing lines of a run: the answer, its quality, the saved files and the next command.
 
-use std::fmt::Write as _;
-
 use super::next;
-use crate::cli::as_typed;
 use crate::commands::answer_of;
 use crate::commands::session::progress::Progress;
 use crate::plan::Until;
@@ -12,22 +9,14 @@ use crate::results::log::Header;
 use crate::results::row::{EndedBy, Row, Status};
 use crate::term::fold;
 use crate::text::digits::counted;
-use crate::verdict::quality::Quality;
+use crate::verdict::quality::{Fix, Quality};
 use crate::verdict::rank::Answer;
-
-/// Question of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// Choice of an engine.
-    Choice,
-    /// Change since a baseline. `is_clear`: it is known.
-    Comparison { is_clear: bool },
-}
 
 /// Returns the closing lines, for a terminal of `width` columns. Empty if no case was measured. `saved` are the files of
 /// all passes, the last of which is that of `progress`. With `explains`, they have all that is known.
+/// `is_clear`: whether it is known what has changed since a baseline. `None`: the question is which engine to choose.
 pub(super) fn of(
-    purpose: Purpose,
+    is_clear: Option<bool>,
     header: &Header,
     (progress, saved): (&Progress, &[String]),
     (explains, width): (bool, u16),
@@ -49,35 +38,28 @@ pub(super) fn of(
     let until = header.schedule.until;
     let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
     lines.extend(found.into_iter().flatten());
-    let there = outputs.words.after_subcommand.strip_prefix("--on ");
-    let there = there.and_then(|words| words.split(' ').next());
+    let there = outputs.words.reach.split(' ').next();
+    let there = there.filter(|_| outputs.words.is_on);
     lines.extend(there.map(|host| format!("host     {host}: all numbers are of that one")));
     lines.extend(labelled("saved", saved.iter().cloned()));
-    let is_unclear = purpose == Purpose::Comparison { is_clear: false };
-    let pairs = is_unclear.then(|| {
+    let pairs = (is_clear == Some(false)).then(|| {
         let pairs = "measure two programs, or two states, in turn, which can tell more:";
-        let pairs = [pairs, "udpbench ab -h"];
-        pairs.map(|line| as_typed(line).into_owned())
+        [pairs, "udpbench ab -h"].map(str::to_owned)
     });
     let answer = answer_of(rows, &outputs.words);
-    let answer = answer.filter(|_| purpose == Purpose::Choice);
+    let answer = answer.filter(|_| is_clear.is_none());
     let rate = answer.as_ref().and_then(|answer| answer.rate_to_compare_at);
+    let is_too_noisy = answer.as_ref().is_some_and(|it| it.is_too_noisy);
+    // Whatever is to be mended first, a longer run is no second step.
+    let fixes = match &quality.fixes[..] {
+        [] if rate.is_none() && is_too_noisy => &[Fix::Until],
+        fixes => fixes,
+    };
     let fixes = match rate.filter(|_| !explains) {
         Some(rate) => next::at_a_rate(header, rate),
-        None => next::steps(&quality.fixes, header, outputs),
+        None => next::steps(fixes, header, outputs),
     };
-    // Whatever is to be mended first, a longer run is no second step.
-    let is_open = quality.fixes.is_empty()
-        && rate.is_none()
-        && answer.as_ref().is_some_and(|it| it.is_too_noisy);
-    let more_windows = is_open.then(|| next::more_windows(header));
-    let more_windows = more_windows.into_iter().flatten();
-    let mut next: Vec<String> = pairs
-        .into_iter()
-        .flatten()
-        .chain(fixes)
-        .chain(more_windows)
-        .collect();
+    let mut next: Vec<String> = pairs.into_iter().flatten().chain(fixes).collect();
     if !explains && next.is_empty() {
         next.extend(answer.iter().flat_map(|it| it.next.iter().take(2).cloned()));
     }
@@ -124,23 +106,13 @@ fn gave_up(until: Until, rows: &[Row]) -> Option<String> {
 /// Returns the line about the findings of `--verify`. `None` without it.
 fn verified(rows: &[Row]) -> Option<String> {
     let sum = |of: fn(&Row) -> Option<u64>| -> u64 { rows.iter().filter_map(of).sum() };
-    let looked_at = sum(|row| row.verified_packets);
-    if !rows.iter().any(|row| row.verified_packets.is_some()) {
-        return None;
-    }
-    let found = [
-        (sum(|row| row.duplicated_packets), "duplicated"),
-        (sum(|row| row.reordered_packets), "reordered"),
-        (sum(|row| row.truncated_packets), "truncated"),
-        (sum(|row| row.corrupted_packets), "corrupted"),
-    ];
-    let mut text = format!("verified {looked_at} datagrams:");
-    let mut wrong = found.iter().filter(|(count, _)| *count > 0).peekable();
-    if wrong.peek().is_none() {
-        text += " none duplicated, reordered, truncated or corrupted";
-    }
-    for (count, how) in wrong {
-        let _ = write!(text, " {count} {how}");
-    }
-    Some(text)
+    rows.iter().find(|row| row.verified_packets.is_some())?;
+    Some(format!(
+        "verified {} datagrams: {} duplicated, {} reordered, {} truncated, {} corrupted",
+        sum(|row| row.verified_packets),
+        sum(|row| row.duplicated_packets),
+        sum(|row| row.reordered_packets),
+        sum(|row| row.truncated_packets),
+        sum(|row| row.corrupted_packets),
+    ))
 }

@@ -1,41 +1,33 @@
 //! `udpbench` and `udpbench run`: runs a sweep.
 
 mod against;
+mod begin;
 mod closing_lines;
 mod next;
-mod resume;
 
 use std::process::ExitCode;
 
 use self::against::Base;
-use self::closing_lines::Purpose;
-use super::plan::summary;
+use self::begin::{Begun, begin, resume};
 use super::remote_host::RemoteHost;
-use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
-use super::start_time::{clock_remark, now};
 use super::{measuring, say, width};
-use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::cli::options::Request;
-use crate::cli::peer::{Peer, Share, Words};
-use crate::data::Buffer;
+use crate::cli::peer::{Peer, Share};
 use crate::experiment::sweep::Sweep;
-use crate::host::check::{Finding, Problem, Subject};
 use crate::results::export::is_stdout;
-use crate::results::export::selection::Selection;
-use crate::results::row::{Environment, Row, Status};
-use crate::session::{Ending, Experiment, Logged, Resources};
-use crate::sys::cpu_speed;
+use crate::results::row::{Row, Status};
+use crate::session::{Ending, Logged, Resources};
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 use crate::text::digits::counted;
 use crate::trial::agents::Agents;
-use crate::trial::power_command::PowerCommand;
-use crate::trial::remote_facts::drops_of_others;
 use crate::trial::spawned::THIS_PROGRAM;
 use crate::verdict::judge::Question;
+
+pub(super) use self::begin::warn;
 
 /// Returns the agents that run the trials: processes of this program, the remote host's agent, or both.
 pub(super) fn agents<'a>(
@@ -95,16 +87,15 @@ pub(super) fn sweep_of(
     if args.output.baseline.is_some() && args.output.resume.is_none() && !args.output.quiet {
         say("a baseline is measured twice: two runs show by how much runs differ");
     }
-    let mut passes = 0;
     let mut saved = Vec::new();
     let mut failed = false;
     loop {
         let begun = if let Some(raw) = &args.output.resume {
             let peer = other.as_ref().map(|other| &other.peer);
-            resume::resume(&args, raw, peer, interrupt)?
+            resume(&args, raw, peer, interrupt)?
         } else {
             let request = request(other.as_deref_mut())?;
-            let base = base.as_ref().filter(|_| passes == 0);
+            let base = base.as_ref().filter(|_| saved.is_empty());
             let peer = other.as_ref().map(|other| &other.peer);
             begin(&args, request, base, peer, interrupt)?
         };
@@ -113,12 +104,12 @@ pub(super) fn sweep_of(
             Ok(measured) => measured,
             Err(outcome) => return Ok(outcome),
         };
-        passes += 1;
-        saved.push(progress.outputs.shown.clone());
-        let can_go_on = passes < MOST_PASSES
+        // A baseline has two passes, and `--against` a second one if the first cannot tell.
+        let can_go_on = saved.is_empty()
             && ending == Ending::Complete
             && args.output.resume.is_none()
             && !progress.outputs.to_stdout;
+        saved.push(progress.outputs.shown.clone());
         let is_unsure = base
             .as_mut()
             .is_some_and(|base| base.take(&progress, can_go_on));
@@ -138,9 +129,9 @@ pub(super) fn sweep_of(
             Some(base) => base.compared(&progress, args.output.accept.is_some(), outcome),
             None => Ok(outcome),
         };
-        let purpose = base.as_ref().map_or(Purpose::Choice, Base::purpose);
+        let is_clear = base.as_ref().map(Base::is_clear);
         let form = (args.output.explain, width());
-        let closing = closing_lines::of(purpose, &header, (&progress, &saved), form);
+        let closing = closing_lines::of(is_clear, &header, (&progress, &saved), form);
         progress.present(&closing);
         if args.output.quiet && !args.output.output.as_deref().is_some_and(is_stdout) {
             for shown in &saved {
@@ -184,145 +175,12 @@ fn pass(
     Ok(ended.map_or(Ok((ending, progress)), Err))
 }
 
-/// Highest number of passes through a plan: a baseline takes all, and `--against` a second one if the first cannot tell.
-const MOST_PASSES: u32 = 2;
-
-/// A sweep that has begun, and its progress.
-struct Begun {
-    sweep: Sweep,
-    progress: Progress,
-    power_command: Option<PowerCommand>,
-}
-
-fn begin(
-    args: &RunArgs,
-    request: Request,
-    base: Option<&Base>,
-    peer: Option<&Peer>,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Begun> {
-    // Before any file is created.
-    let power_command = PowerCommand::of(&request.schedule.settings, interrupt)?;
-    let started_at = now();
-    if let Some(remark) = clock_remark(&started_at) {
-        say(&remark);
-    }
-    let findings = findings(&request, peer);
-    let environment = environment(&request, &findings, peer);
-    if let Some(base) = base {
-        base.announce(&request.plan)?;
-    }
-    let board = &request.detected.board.name;
-    let selection = Selection::of_plan(args.output.columns, &request.plan, &request.schedule);
-    let mut outputs = Outputs::create(args, board, &started_at, &selection)?;
-    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
-    if !args.output.quiet {
-        introduce(&request, &outputs);
-    }
-    warn(&findings);
-    let mut header = request.header(args, &started_at, environment);
-    header.earlier_runs = outputs.earlier_runs(&header);
-    if let Err(error) = outputs.first(&header) {
-        // Nothing was measured: leaves no files behind that cannot be resumed.
-        outputs.remove();
-        return Err(error);
-    }
-    // Syncs the plan against a power cut: all results depend on it.
-    outputs.sync()?;
-    let sweep = Sweep::begin(header).map_err(anyhow::Error::msg)?;
-    let progress = Progress::of_sweep(outputs, &args.output, sweep.header(), sweep.work());
-    Ok(Begun {
-        sweep,
-        progress,
-        power_command,
-    })
-}
-
 fn outcome(rows: &[Row]) -> Outcome {
-    let failed = rows
-        .iter()
-        .filter(|row| row.status == Status::Failed)
-        .count();
-    if failed > 0 {
-        say(&format!("{failed} of {} cases failed", rows.len()));
-        Outcome::Failed
-    } else if rows.iter().all(|row| row.status == Status::Skipped) {
-        say("nothing could run");
-        Outcome::Failed
-    } else {
-        Outcome::Done
+    let failed = rows.iter().filter(|row| row.status == Status::Failed);
+    match failed.count() {
+        0 if rows.iter().any(|row| row.status != Status::Skipped) => return Outcome::Done,
+        0 => say("nothing could run"),
+        failed => say(&format!("{failed} of {} cases failed", rows.len())),
     }
-}
-
-/// Returns the host facts that all rows of a sweep share.
-pub(super) fn environment(
-    request: &Request,
-    findings: &[Finding],
-    peer: Option<&Peer>,
-) -> Environment {
-    let board = &request.detected.board;
-    let cpus: Vec<usize> = request.host.cpus.iter().map(|cpu| cpu.id).collect();
-    let problems = findings.iter().filter_map(Finding::problem).cloned();
-    let of_others = peer.map(|peer| drops_of_others(&peer.local_interfaces()));
-    let of_others = of_others.into_iter().flatten().map(|unfit| (unfit, false));
-    let of_others_there = peer.iter().flat_map(|peer| peer.drops_of_others.clone());
-    let of_others = of_others.chain(of_others_there.map(|unfit| (unfit, true)));
-    let of_others = of_others.map(|(unfit, is_remote)| Problem { unfit, is_remote });
-    let all_there = peer.filter(|peer| peer.share == Share::All);
-    Environment {
-        board: board.name.clone(),
-        host: request.host.clone(),
-        cpu_speeds: all_there
-            .map_or_else(|| cpu_speed::of_all(&cpus), |peer| peer.cpu_speeds.clone()),
-        throttles_from_c: board.throttle.map(|throttle| throttle.from_c),
-        unfit: problems.chain(of_others).collect(),
-    }
-}
-
-/// Checks the hosts and returns the findings that may mislead about results.
-pub(super) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
-    if let Some(peer) = peer.filter(|peer| peer.share == Share::All) {
-        return peer.findings.clone();
-    }
-    let settings = &request.schedule.settings;
-    let (host, board) = (&request.host, &request.detected.board);
-    let asked = request.plan.cases().map(|planned| planned.case.rcvbuf);
-    let most = asked.max().unwrap_or(Buffer::DEFAULT);
-    let interfaces = peer.map(Peer::local_interfaces).unwrap_or_default();
-    let mut subject = Subject::new(host, board, most.into(), &settings.root);
-    subject.interfaces = interfaces;
-    let mut findings = subject.findings();
-    let remote = peer.iter().flat_map(|peer| {
-        let own = peer.findings.iter().filter(|it| it.problem().is_some());
-        own.cloned().chain(peer.remote_findings())
-    });
-    findings.extend(remote.map(Finding::on_the_other_host));
-    findings
-}
-
-fn introduce(request: &Request, outputs: &Outputs) {
-    let machine = request.detected.machine(&request.host);
-    let reason = &request.detected.reason;
-    say(&format!("udpbench {VERSION} on {machine} ({reason})"));
-    say(&summary(request));
-    let seed = request.schedule.seed;
-    say(&format!("seed {seed}; results in {}", outputs.shown));
-    for advice in &request.advice {
-        say(&format!("advice: {advice}"));
-    }
-    request
-        .plan
-        .warnings()
-        .iter()
-        .for_each(|warning| say(warning));
-}
-
-/// Prints the findings that would invalidate results, each with its fix.
-pub(super) fn warn(findings: &[Finding]) {
-    for finding in findings.iter().filter(|it| it.problem().is_some()) {
-        say(&format!("warning: {}", finding.seen));
-        for line in finding.fix.lines() {
-            say(&format!("   fix: {line}"));
-        }
-    }
+    Outcome::Failed
 }

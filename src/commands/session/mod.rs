@@ -1,11 +1,8 @@
 //! The course of a measuring command: runs an experiment, keeps its log and rows, shows progress and reports how it
 //! ended.
 
-mod live;
 pub(super) mod outputs;
 pub(super) mod progress;
-mod pulse;
-mod time_left;
 
 use std::process::ExitCode;
 
@@ -35,18 +32,13 @@ pub(super) enum Outcome {
     Interrupted(u8),
 }
 
-/// Exit code if something is slower, costs more CPU time or is broken.
-const WORSE: u8 = 3;
-/// Exit code if it could not be told.
-const INCONCLUSIVE: u8 = 4;
-
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Done => Self::SUCCESS,
             Outcome::Failed => Self::FAILURE,
-            Outcome::Worse => Self::from(WORSE),
-            Outcome::Inconclusive => Self::from(INCONCLUSIVE),
+            Outcome::Worse => Self::from(3),
+            Outcome::Inconclusive => Self::from(4),
             // The exit code by which a shell reports a program that a signal ended.
             Outcome::Interrupted(signal) => Self::from(128_u8.saturating_add(signal)),
         }

@@ -2,18 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::ensure;
 
 use crate::cli::RunArgs;
 use crate::cli::peer::Words;
-use crate::commands::default_name;
-use crate::commands::start_time::clock_remark;
-use crate::commands::{conclude, say};
+use crate::commands::conclude;
+use crate::commands::start_time::{default_path, warn_of_clock};
 use crate::error::UsageError;
 use crate::results::baselines;
 use crate::results::export::output_file::OutputFile;
 use crate::results::export::row_file::RowFile;
-use crate::results::export::selection::{ColumnSet, Selection};
+use crate::results::export::selection::Selection;
 use crate::results::export::{Format, is_stdout};
 use crate::results::files::earlier_runs;
 use crate::results::log::{EarlierRuns, End, Event, Header, Kind, LogWriter};
@@ -49,50 +48,30 @@ impl Outputs {
         selection: &Selection,
     ) -> anyhow::Result<Self> {
         let typed = &args.output;
-        let beside = |output: &Path| match &typed.samples {
+        let output = match (typed.results(), &typed.baseline) {
+            (Some(output), _) => output.to_owned(),
+            (None, Some(name)) => baselines::create(name)?,
+            (None, None) => default_path(started_at, board, ".csv")?,
+        };
+        let samples_path = match &typed.samples {
             Some(path) => Some(path.clone()),
-            None if is_stdout(output) => None,
+            // Only a typed -o - asks for no log.
+            None if is_stdout(&output) && typed.output.is_some() => None,
+            None if is_stdout(&output) => Some(default_path(started_at, board, ".jsonl")?),
             None => Some(output.with_extension("jsonl")),
         };
-        let create_at = |output: &Path| Self::create_at(args, selection, output, beside(output));
-        match (typed.results(), &typed.baseline) {
-            // Only a typed -o - asks for no log.
-            (Some(output), _) if typed.output.is_none() && typed.samples.is_none() => {
-                let stem = default_name::create_stem(started_at, board)?;
-                let create =
-                    |log: &Path| Self::create_at(args, selection, output, Some(log.to_owned()));
-                Ok(default_name::create_first_free(&stem, ".jsonl", &[], create)?.0)
-            }
-            (Some(output), _) => create_at(output),
-            (None, Some(name)) => create_at(&baselines::create(name)?),
-            (None, None) => {
-                let stem = default_name::create_stem(started_at, board)?;
-                Ok(default_name::create_first_free(&stem, ".csv", &["jsonl"], create_at)?.0)
-            }
-        }
-    }
-
-    fn create_at(
-        args: &RunArgs,
-        selection: &Selection,
-        output: &Path,
-        samples_path: Option<PathBuf>,
-    ) -> anyhow::Result<Self> {
-        let format = args.output.format_of(output)?;
-        if samples_path.as_deref() == Some(output) {
+        let format = typed.format_of(&output)?;
+        if samples_path.as_deref() == Some(&*output) {
             let problem = "that file is for the rows; choose another name";
-            return Err(refused("--samples", output, problem).into());
+            return Err(refused("--samples", &output, problem).into());
         }
-        let rows = RowFile::create(format, selection.clone(), output, conclude)?;
-        let flag = if args.output.samples.is_some() {
-            "--samples"
-        } else {
-            "--output"
-        };
+        let rows = RowFile::create(format, selection.clone(), &output, conclude)?;
+        let is_named = typed.samples.is_some();
+        let flag = if is_named { "--samples" } else { "--output" };
         let samples = samples_path.as_deref();
         let samples = samples.map(|path| LogWriter::create(flag, path));
         match samples.transpose() {
-            Ok(samples) => Ok(Self::new(rows, output, samples, samples_path)),
+            Ok(samples) => Ok(Self::new(rows, &output, samples, samples_path)),
             Err(error) => {
                 // Nothing was measured: leaves no empty file behind.
                 rows.remove();
@@ -112,7 +91,7 @@ impl Outputs {
         header: &impl Kind,
     ) -> anyhow::Result<Self> {
         let (log, path) = create_log(path, name, header)?;
-        Ok(Self::of_log(log, path))
+        Ok(Self::of_log(log, &path))
     }
 
     /// Opens the log of an experiment without rows to append to it.
@@ -120,39 +99,32 @@ impl Outputs {
     /// # Errors
     /// Fails if the log cannot be written.
     pub(crate) fn resume_log(path: &Path, end: End) -> Result<Self, UsageError> {
-        let log = resume_log(path, end)?;
-        Ok(Self::of_log(log, path.to_owned()))
+        Ok(Self::of_log(resume_log(path, end)?, path))
     }
 
-    fn of_log(log: LogWriter, path: PathBuf) -> Self {
+    fn of_log(log: LogWriter, path: &Path) -> Self {
         Self {
             samples: Some(log),
             results: path.display().to_string(),
             shown: path.display().to_string(),
-            samples_path: Some(path),
+            samples_path: Some(path.to_owned()),
             ..Self::default()
         }
     }
 
     /// Opens the files of an interrupted sweep again. The log continues after its last complete line. The file of rows
-    /// is cut back to `rows`. It may also hold rows in `later`, which are written again when their blocks end.
+    /// is cut back to `rows`.
     pub(crate) fn resume(
         args: &RunArgs,
         raw: &Path,
         (header, end): (&Header, End),
         rows: &[Row],
-        later: &[Row],
     ) -> anyhow::Result<Self> {
-        let samples = resume_log(raw, end)?;
+        let samples = Some(resume_log(raw, end)?);
         let output = args.output.results().map(Path::to_owned);
         let output = output.unwrap_or_else(|| raw.with_extension("csv"));
-        let file = resumed_rows(args, &output, header, rows, later)?;
-        Ok(Self::new(
-            file,
-            &output,
-            Some(samples),
-            Some(raw.to_owned()),
-        ))
+        let file = resumed_rows(args, &output, header, rows)?;
+        Ok(Self::new(file, &output, samples, Some(raw.to_owned())))
     }
 
     fn new(
@@ -162,11 +134,10 @@ impl Outputs {
         samples_path: Option<PathBuf>,
     ) -> Self {
         let to_stdout = is_stdout(output);
-        let results = if to_stdout {
-            "standard output".to_owned()
-        } else {
-            output.display().to_string()
-        };
+        let mut results = output.display().to_string();
+        if to_stdout {
+            "standard output".clone_into(&mut results);
+        }
         let shown = match &samples_path {
             Some(path) if path.with_extension("") == output.with_extension("") => {
                 let log = path.extension().unwrap_or_default();
@@ -208,18 +179,14 @@ impl Outputs {
 
     /// Writes the first line of the log: the plan.
     pub(crate) fn first(&mut self, header: &Header) -> anyhow::Result<()> {
-        let Some(samples) = &mut self.samples else {
-            return Ok(());
-        };
-        samples.header(header)
+        let samples = self.samples.as_mut();
+        samples.map_or(Ok(()), |samples| samples.header(header))
     }
 
     /// Appends an event to the log.
     pub(crate) fn event(&mut self, event: &Event) -> anyhow::Result<()> {
-        let Some(samples) = &mut self.samples else {
-            return Ok(());
-        };
-        samples.event(event)
+        let samples = self.samples.as_mut();
+        samples.map_or(Ok(()), |samples| samples.event(event))
     }
 
     /// Writes rows that wait for the end, and saves the content of a log that another program moved, removed or
@@ -236,11 +203,8 @@ impl Outputs {
             .as_ref()
             .map_or_else(|| self.sync(), RowFile::finish);
         problems.extend(kept.err().map(|error| format!("{error:#}")));
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            bail!("{}", problems.join("; "))
-        }
+        ensure!(problems.is_empty(), "{}", problems.join("; "));
+        Ok(())
     }
 
     /// Returns the command that resumes the experiment, or `None` without a log.
@@ -282,68 +246,50 @@ pub(crate) fn create_log(
             "this command writes a log: use a name in .jsonl; udpbench summarize makes rows of it";
         return Err(UsageError::flag("--output", &path.display(), fix).into());
     }
-    if let Some(remark) = clock_remark(started_at) {
-        say(&remark);
-    }
-    let create = |path: &Path| {
-        let mut log = LogWriter::create("--output", path)?;
-        if let Err(error) = log.header(header) {
-            // Removes a log whose first line cannot be written.
-            log.remove();
-            return Err(error);
-        }
-        Ok(log)
+    warn_of_clock(started_at);
+    let path = match path {
+        Some(path) => path.to_owned(),
+        None => default_path(started_at, board, &format!("-{command}.jsonl"))?,
     };
-    if let Some(path) = path {
-        return Ok((create(path)?, path.to_owned()));
+    let mut log = LogWriter::create("--output", &path)?;
+    if let Err(error) = log.header(header) {
+        // Removes a log whose first line cannot be written.
+        log.remove();
+        return Err(error);
     }
-    let stem = default_name::create_stem(started_at, board)?;
-    let suffix = format!("-{command}.jsonl");
-    default_name::create_first_free(&stem, &suffix, &[], create)
+    Ok((log, path))
 }
 
-/// Writes the rows of a resumed sweep. A CSV that exists keeps its columns, and is replaced if it is of this sweep: all
-/// that is in it comes from the log. `later`: rows of the blocks that are not complete.
+/// Writes the rows of a resumed sweep. A CSV that exists is replaced if it is of this sweep, as the seed says in each of
+/// its lines: all that is in it comes from the log.
 fn resumed_rows(
     args: &RunArgs,
     output: &Path,
     header: &Header,
     rows: &[Row],
-    later: &[Row],
 ) -> anyhow::Result<RowFile> {
     let format = args.output.format_of(output)?;
-    let selection = |asked| Selection::of_plan(asked, &header.plan, &header.schedule);
+    let selection = Selection::of_plan(args.output.columns, &header.plan, &header.schedule);
     if !format.is_csv() || !output.exists() {
-        let mut file = RowFile::create(format, selection(args.output.columns), output, conclude)?;
+        let mut file = RowFile::create(format, selection, output, conclude)?;
         file.rows(rows)?;
         return Ok(file);
     }
     let other = |problem: &str| refused("--output", output, problem);
     let csv = files::read_whole(output, files::Kind::File);
     let csv = csv.map_err(|error| other(&format!("cannot read it: {error}")))?;
-    let format = match Format::of_csv(&csv) {
-        Format::Csv => format,
-        as_before => as_before,
-    };
-    let mut lines = csv.split_inclusive(|&byte| byte == b'\n');
-    let first = lines.next().unwrap_or_default();
-    let any: Vec<Row> = rows.iter().chain(later).take(1).cloned().collect();
-    let mut selections = [args.output.columns, ColumnSet::All]
-        .into_iter()
-        .map(selection);
-    let selection = selections.find(|selection| {
-        let begun = format.encode(&any, selection, conclude);
-        begun.is_ok_and(|begun| begun.starts_with(first))
-    });
     let seed = header.schedule.seed.to_string();
+    let cells = std::iter::once("seed").chain(std::iter::repeat(&*seed));
+    let mut lines = csv.split_inclusive(|&byte| byte == b'\n').zip(cells);
     // A power cut leaves half a line.
-    let is_of_run = |line: &[u8]| {
+    let is_of_run = |(line, cell): (&[u8], &str)| {
         let mut cells = line.split(|byte| b",;".contains(byte));
-        !line.ends_with(b"\n") || cells.any(|cell| cell == seed.as_bytes())
+        (!line.ends_with(b"\n") && cell == seed) || cells.any(|it| it == cell.as_bytes())
     };
-    let selection = selection.filter(|_| lines.all(is_of_run)).ok_or_else(|| {
-        other("it has other contents than results of this sweep; choose another name")
-    })?;
+    if !lines.all(is_of_run) {
+        let problem = "it has other contents than results of this sweep; choose another name";
+        return Err(other(problem).into());
+    }
     let bytes = csv.len() as u64;
     let file = OutputFile::resume(output, bytes, bytes)
         .map_err(|error| other(&format!("cannot resume it: {error}")))?;

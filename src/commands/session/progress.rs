@@ -1,42 +1,37 @@
 //! Receives the events and rows of an experiment, writes them to the output files and shows progress.
 
 use std::io::{self, IsTerminal};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-pub(crate) use super::live::text_line;
-use super::live::{Live, Screen};
 use super::outputs::Outputs;
-use super::pulse::Pulse;
-use super::time_left::TimeLeft;
 use crate::cli::OutputArgs;
-use crate::commands::{say, show, width};
-use crate::plan::Plan;
+use crate::commands::{about, say, show, width};
 use crate::results::export::table;
-use crate::results::log::{Event, Header};
+use crate::results::log::Event;
 use crate::results::row::Row;
 use crate::session::{Journal, Work};
 
+/// Shortest time between two progress lines where there is no terminal.
+const LEAST: Duration = Duration::from_secs(10);
+/// Upper limit of these lines per sweep.
+const MOST_LINES: u32 = 20;
+
 /// Destination of an experiment's events and rows: the output files and the progress display.
+///
+/// Nothing draws by itself: a window is measured while the main thread sleeps, and drawing would disturb it.
 pub(crate) struct Progress {
     pub(crate) outputs: Outputs,
     /// Rows so far.
     pub(crate) rows: Vec<Row>,
     bar: ProgressBar,
-    time_left: TimeLeft,
-    /// The live display, which only sweeps have.
-    sweep: Option<Seen>,
+    /// Time and parts when the first new part began.
+    begun: (Instant, u64),
+    /// Time between two progress lines where there is no terminal, which only sweeps have, and when the last one came.
+    pulse: Option<(Duration, Instant)>,
     pub(crate) quiet: bool,
     shows_warnings: bool,
-}
-
-/// Live display of a sweep.
-struct Seen {
-    plan: Plan,
-    live: Live,
-    screen: Screen,
-    pulse: Pulse,
 }
 
 impl Progress {
@@ -55,33 +50,39 @@ impl Progress {
             outputs,
             rows: Vec::new(),
             bar,
-            time_left: TimeLeft::new(work, Instant::now()),
-            sweep: None,
+            begun: (Instant::now(), work.done),
+            pulse: None,
             quiet,
             shows_warnings: true,
         }
     }
 
-    /// Returns the progress of a sweep, with a live display unless `--quiet`.
-    pub(crate) fn of_sweep(
-        outputs: Outputs,
-        args: &OutputArgs,
-        header: &Header,
-        work: Work,
-    ) -> Self {
-        let mut progress = Self::new(outputs, args.quiet, work);
-        progress.shows_warnings = args.warnings;
-        if !args.quiet {
-            let (screen, bar) = Screen::new(progress.bar);
-            progress.bar = bar;
-            progress.sweep = Some(Seen {
-                plan: header.plan.clone(),
-                live: Live::default(),
-                screen,
-                pulse: Pulse::new(work, Instant::now()),
-            });
+    /// Returns the progress of a sweep.
+    pub(crate) fn of_sweep(outputs: Outputs, args: &OutputArgs, work: Work) -> Self {
+        let windows = u32::try_from(work.all).unwrap_or(u32::MAX);
+        let all = work.each.saturating_mul(windows);
+        let every = LEAST.max(all / MOST_LINES);
+        Self {
+            shows_warnings: args.warnings,
+            pulse: (!args.quiet).then(|| (every, Instant::now())),
+            ..Self::new(outputs, args.quiet, work)
         }
-        progress
+    }
+
+    /// Returns the time left: by the model, then by the time that parts have taken, with slow processes, repeated trials
+    /// and cool-downs.
+    fn time_left(&mut self, work: Work) -> Duration {
+        if work.done == self.begun.1 {
+            // Heating up and the first cool-down are no part.
+            self.begun.0 = Instant::now();
+        }
+        let (since, before) = self.begun;
+        let each = match work.done.saturating_sub(before) {
+            0 => work.each.as_secs_f64(),
+            parts => since.elapsed().as_secs_f64() / parts as f64,
+        };
+        let left = each * work.all.saturating_sub(work.done) as f64;
+        Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX)
     }
 
     /// Returns the number of warnings that the table leaves out.
@@ -94,23 +95,18 @@ impl Progress {
     /// that would count them.
     pub(super) fn clear(&mut self, is_complete: bool) {
         self.bar.finish_and_clear();
-        if let Some(seen) = &self.sweep {
-            seen.screen.clear();
-        }
         self.shows_warnings |= !is_complete;
     }
 
     /// Shows the table of all rows. Warnings in it are left out unless `--warnings` was given. The
     /// answer gives their number.
     pub(crate) fn show_rows(&self) {
-        if self.shows_warnings {
-            return self.present(&table::draw(&self.rows, width()));
+        let mut rows = self.rows.clone();
+        if !self.shows_warnings {
+            for row in &mut rows {
+                row.warnings.clear();
+            }
         }
-        let without_warnings = |row: &Row| Row {
-            warnings: Vec::new(),
-            ..row.clone()
-        };
-        let rows: Vec<Row> = self.rows.iter().map(without_warnings).collect();
         self.present(&table::draw(&rows, width()));
     }
 
@@ -143,33 +139,20 @@ impl Journal for Progress {
         }
     }
 
-    fn begin_block(&mut self, block: usize) {
-        if let Some(Seen {
-            plan, live, screen, ..
-        }) = &mut self.sweep
-        {
-            let block = &plan.blocks[block];
-            live.block(&block.key, block.runnable().map(|(case, _)| case));
-            screen.show(live);
-        }
-    }
-
     fn record_event(&mut self, event: &Event, work: Work) -> anyhow::Result<()> {
         self.outputs.event(event)?;
-        let now = Instant::now();
-        let left = self.time_left.learn(work, now);
+        let left = self.time_left(work);
         self.bar.set_length(work.all);
         self.bar.set_position(work.done);
         self.bar
             .set_prefix(format!("{} left", FormattedDuration(left)));
-        if let (Event::Window(window), Some(seen)) = (event, &mut self.sweep) {
-            seen.live.window(&window.sample);
-            seen.screen.show(&seen.live);
-            // On a terminal the bar shows it.
-            if self.bar.is_hidden() {
-                if let Some(line) = seen.pulse.beat(now, work, left) {
-                    say(&line);
-                }
+        // On a terminal the bar shows it.
+        let pulse = self.pulse.as_mut().filter(|_| self.bar.is_hidden());
+        if let (Some((every, last)), Event::Window(_)) = (pulse, event) {
+            if last.elapsed() >= *every && work.done < work.all {
+                *last = Instant::now();
+                let percent = 100 * work.done / work.all;
+                say(&format!("{percent} % measured, {} left", about(left)));
             }
         }
         Ok(())
@@ -184,4 +167,11 @@ impl Journal for Progress {
     fn sync(&mut self) -> anyhow::Result<()> {
         self.outputs.sync()
     }
+}
+
+/// Returns a bar that is only its message.
+pub(crate) fn text_line() -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg}");
+    ProgressBar::new_spinner()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
 }

@@ -105,7 +105,7 @@ pub(super) fn across(
             },
         },
         interface: link.local.interface.clone(),
-        start: Box::new(move || reach.start_patient(&stop)),
+        start: Box::new(move || reach.start(true, &stop)),
     };
     soak(asked, other, interrupt)
 }

@@ -2,8 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use clap::Parser;
-
 use self::dice::{COMPARISONS, Dice, ROUNDS, comparison, keys, record, record_of};
 use super::*;
 use crate::cli::{Cli, Command, options};

@@ -175,11 +175,6 @@ pub fn find(place: &'static str, name: &str) -> Result<Suite, UsageError> {
     })
 }
 
-/// Returns the names of all suites of this build.
-pub fn names() -> Vec<&'static str> {
-    TEXTS.iter().map(|(name, _)| *name).collect()
-}
-
 /// Returns the text of a suite, with its comments.
 pub fn source(name: &str) -> Option<&'static str> {
     let (_, text) = TEXTS.iter().find(|(suite, _)| *suite == name)?;

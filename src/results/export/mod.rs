@@ -160,15 +160,6 @@ impl Format {
         }
     }
 
-    /// Returns the format of the CSV that begins with these bytes.
-    pub fn of_csv(bytes: &[u8]) -> Self {
-        let header = bytes.split(|&byte| byte == b'\n').next();
-        match header {
-            Some(header) if header.contains(&b';') => Self::CsvDecimalComma,
-            _ => Self::Csv,
-        }
-    }
-
     /// Returns whether the format is CSV, in either notation.
     pub fn is_csv(self) -> bool {
         matches!(self, Self::Csv | Self::CsvDecimalComma)

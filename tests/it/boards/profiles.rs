@@ -85,7 +85,7 @@ fn every_board_but_generic_says_which_cpus_it_has() {
 }
 
 #[test]
-fn the_list_of_profiles_says_what_runs_on_them_and_which_are_verified() {
+fn the_list_of_profiles_says_which_are_verified() {
     let list = stdout(udpbench().arg("boards"));
     for line in list.lines() {
         assert!(line.chars().count() <= 100, "{line}");

@@ -130,20 +130,6 @@ fn an_engine_is_built_or_the_program_says_why_not() {
     assert_eq!(seen, listed);
 }
 
-/// `.ci/run features` builds it so.
-#[cfg(not(feature = "manual"))]
-#[test]
-fn a_command_is_built_or_the_program_says_why_not() {
-    for arguments in ["manual pages", "completions bash"] {
-        let output = Place::new().run(arguments);
-        let message = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{arguments}: {message}");
-        let refused =
-            format!("error: {arguments}: this udpbench was built without the feature manual");
-        assert!(message.starts_with(&refused), "{message}");
-    }
-}
-
 fn engines_of_the_page() -> Vec<String> {
     let page = document("docs/ENGINES.md");
     let (_, section) = page.split_once("\n## All engines\n").expect("a section");

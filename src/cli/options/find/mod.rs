@@ -10,7 +10,7 @@ pub use self::tuning::{comparison, limit, wanted};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clap::{Args, Parser};
+use clap::Args;
 
 use super::{MIN_WINDOW, Request};
 use crate::cli::peer::{Peer, Share};
