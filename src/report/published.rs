@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::table::table;
-use crate::experiment::suite::{self, PublishedComparison, Suite, Swept, beside, sources};
+use crate::experiment::suite::{PublishedComparison, Suite, Swept, beside, sources};
 use crate::results::files::Results;
 
 /// Returns the tables of a suite. `None`: nothing has been published.
@@ -18,7 +18,7 @@ fn of_one(beside: &PublishedComparison) -> Markup {
     html! {
         h3 { (published.title) }
         p { (sources(published)) "." }
-        (table(&published.title, &suite::table(beside)))
+        (table(&published.title, &beside.table))
         @if !published.note.is_empty() { p { (published.note) } }
     }
 }

@@ -1,88 +1,91 @@
-//! Compares measured with published results. Ratios compare values of one machine, never values of two machines.
+//! Published and measured values side by side. Ratios compare values of one machine, never values of two machines.
 
 use std::cmp::Reverse;
 
 use super::{Figure, Published, PublishedRow, Suite};
+use crate::results::export::table::{interval_text, number};
 use crate::results::row::{Row, Status};
 use crate::stats::Estimate;
+use crate::term::fold;
+use crate::term::table::{Columns, Table};
 
 /// Rows of one sweep.
 pub type Swept<'a> = &'a [Row];
 
-/// Published table with the measured values.
+/// Published table, with the measured values beside it.
 #[derive(Debug)]
 pub struct PublishedComparison<'a> {
     /// Published table.
     pub published: &'a Published,
-    /// Lines of the table, with the measured values.
-    pub lines: Vec<PublishedLine<'a>>,
-}
-
-/// Line of a published table, with the measured values.
-#[derive(Debug)]
-pub struct PublishedLine<'a> {
-    /// Name of the line.
-    pub name: &'a str,
-    /// Cells of the line, one for each column.
-    pub cells: Vec<Cell>,
+    /// Published and measured values, line by line.
+    pub table: Table,
 }
 
 /// Published value, with the nearest measured value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
-    /// Published value.
-    pub published: Option<f64>,
-    /// Ratio of the published value to the first one of the line. `None`: this is the first one, or a value is
-    /// missing.
-    pub published_ratio: Option<f64>,
-    /// Measured value.
-    pub measured: Option<Estimate>,
-    /// Ratio of the measured value to the first one of the line. `None`: this is the first one, or a value is
-    /// missing.
-    pub ratio: Option<Estimate>,
+struct Cell<'a> {
+    /// Name of the line. Empty if the cell is not the first one of it.
+    line: &'a str,
+    column: &'a str,
+    published: Option<f64>,
+    /// Ratio of the published value to the first one of the line. `None`: this is it, or a value is missing.
+    published_ratio: Option<f64>,
+    measured: Option<Estimate>,
+    /// Ratio of the measured value to the first one of the line.
+    ratio: Option<Estimate>,
 }
 
 /// Returns the published tables of a suite, with the values that its sweeps have measured.
 pub fn beside<'a>(suite: &'a Suite, sweeps: &[Swept]) -> Vec<PublishedComparison<'a>> {
-    let table = |published: &'a Published| PublishedComparison {
-        published,
-        lines: published
-            .rows
-            .iter()
-            .map(|row| line(published.figure, row, sweeps))
-            .collect(),
+    let columns = Columns::<Cell>::default()
+        .word("", |cell| cell.line.to_owned())
+        .word("", |cell| cell.column.to_owned())
+        .spare(3, "published", |cell| {
+            let value = cell.published.map(|value| value.to_string());
+            value.unwrap_or_default()
+        })
+        .number("ratio", |cell| ratio_text(cell.published_ratio))
+        .spare(2, "here", |cell| number(middle(cell.measured), 1))
+        .spare(1, "+-%", |cell| reach(cell.measured))
+        .number("ratio", |cell| ratio_text(middle(cell.ratio)))
+        .number("+-%", |cell| reach(cell.ratio));
+    let of_one = |published: &'a Published| {
+        let lines = published.rows.iter();
+        let cells = lines.flat_map(|line| cells(published, line, sweeps));
+        PublishedComparison {
+            published,
+            table: columns.table(cells),
+        }
     };
-    suite.published.iter().map(table).collect()
+    suite.published.iter().map(of_one).collect()
 }
 
-fn line<'a>(figure: Figure, row: &'a PublishedRow, sweeps: &[Swept]) -> PublishedLine<'a> {
-    let values: Vec<Option<f64>> = row.values.iter().map(|&value| some_number(value)).collect();
+fn cells<'a>(published: &'a Published, line: &'a PublishedRow, sweeps: &[Swept]) -> Vec<Cell<'a>> {
+    let figure = published.figure;
     // A sweep that has measured more of these cases side by side comes first.
     let mut sweeps = sweeps.to_vec();
     let held = |swept: &Swept| {
-        let keys = row.cases.iter();
+        let keys = line.cases.iter();
         keys.filter(|key| find(&[swept], key).is_some()).count()
     };
     sweeps.sort_by_key(|swept| Reverse(held(swept)));
-    let found: Vec<Option<&Row>> = row.cases.iter().map(|key| find(&sweeps, key)).collect();
-    let over_first = |n: usize| (n > 0).then(|| found[n].zip(found[0]))?;
-    let cell = |n: usize| Cell {
-        published: values[n],
-        published_ratio: (n > 0)
-            .then(|| values[n].zip(values[0]))
-            .flatten()
-            .map(|(value, base)| value / base),
-        measured: found[n].and_then(|row| figure.of(row)),
-        ratio: over_first(n).and_then(|(row, base)| ratio(figure, row, base)),
+    let found: Vec<Option<&Row>> = line.cases.iter().map(|key| find(&sweeps, key)).collect();
+    let values = line.values.iter();
+    let values: Vec<Option<f64>> = values
+        .map(|&it| Some(it).filter(|it| it.is_finite()))
+        .collect();
+    let cell = |(n, column): (usize, &'a String)| {
+        let of_first = values[n].zip(values[0]).filter(|_| n > 0);
+        let rows = found[n].zip(found[0]).filter(|_| n > 0);
+        Cell {
+            line: if n == 0 { &line.name } else { "" },
+            column,
+            published: values[n],
+            published_ratio: of_first.map(|(value, first)| value / first),
+            measured: found[n].and_then(|row| figure.of(row)),
+            ratio: rows.and_then(|(row, first)| ratio(figure, row, first)),
+        }
     };
-    PublishedLine {
-        name: &row.name,
-        cells: (0..row.cases.len()).map(cell).collect(),
-    }
-}
-
-fn some_number(value: f64) -> Option<f64> {
-    Some(value).filter(|value| value.is_finite())
+    published.columns.iter().enumerate().map(cell).collect()
 }
 
 /// Returns the row of a case. If several sweeps have it, the first one counts.
@@ -94,27 +97,62 @@ fn find<'a>(sweeps: &[Swept<'a>], key: &str) -> Option<&'a Row> {
 /// Returns the ratio of two rows: from the rounds if the row has that ratio, else from the two intervals.
 fn ratio(figure: Figure, row: &Row, base: &Row) -> Option<Estimate> {
     let is_of_one_block = row.seed == base.seed && row.block() == base.block();
-    let is_reference = base.case.is_reference();
-    let is_half = row.case.half_duplex() == Some(base.case);
-    let (middle, low, high) = if !figure.is_rate() || !is_of_one_block {
-        (None, None, None)
-    } else if is_reference {
-        (
-            row.ratio_to_std,
-            row.ratio_to_std_low,
-            row.ratio_to_std_high,
-        )
-    } else if is_half {
-        (
-            row.ratio_to_half,
-            row.ratio_to_half_low,
-            row.ratio_to_half_high,
-        )
+    let (middle, low, high) = if base.case.is_reference() {
+        let (low, high) = (row.ratio_to_std_low, row.ratio_to_std_high);
+        (row.ratio_to_std, low, high)
+    } else if row.case.half_duplex() == Some(base.case) {
+        let (low, high) = (row.ratio_to_half_low, row.ratio_to_half_high);
+        (row.ratio_to_half, low, high)
     } else {
         (None, None, None)
     };
-    match middle {
+    // Rows have the ratio of a rate.
+    match middle.filter(|_| is_of_one_block && figure != Figure::RttP50Us) {
         Some(middle) => Some(Estimate { middle, low, high }),
         None => figure.of(row)?.over(figure.of(base)?),
+    }
+}
+
+/// Draws the tables, each with its own heading, for a terminal of `width` columns.
+pub fn draw(tables: &[PublishedComparison], width: u16) -> String {
+    let room = usize::from(width);
+    let tables = tables
+        .iter()
+        .map(|PublishedComparison { published, table }| {
+            let heading = format!("== {}\n{}\n", published.title, sources(published));
+            let mut text = fold::text(&heading, room) + &table.draw(room);
+            if !published.note.is_empty() {
+                text += &fold::text(&format!("{}\n", published.note), room);
+            }
+            text
+        });
+    tables.collect::<Vec<String>>().join("\n")
+}
+
+/// Explains both kinds of numbers: units, machine, and base of the ratios.
+pub fn sources(published: &Published) -> String {
+    format!(
+        "published: {}, {}; here: {}; ratios to {} of each",
+        published.unit,
+        published.hardware,
+        published.figure.unit(),
+        published.columns[0]
+    )
+}
+
+fn reach(of: Option<Estimate>) -> String {
+    let (low, high) = (of.and_then(|of| of.low), of.and_then(|of| of.high));
+    interval_text(middle(of), low, high)
+}
+
+fn middle(estimate: Option<Estimate>) -> Option<f64> {
+    estimate.map(|estimate| estimate.middle)
+}
+
+/// Formats a ratio with three decimals. Small ratios are powers of ten.
+fn ratio_text(value: Option<f64>) -> String {
+    match value {
+        Some(value) if value > 0.0 && value < 0.01 => format!("{value:.1e}"),
+        value => number(value, 3),
     }
 }

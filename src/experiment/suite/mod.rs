@@ -4,12 +4,10 @@
 //! `suites/README.md` explains every key to authors of suites.
 
 mod beside;
-mod table;
 
 use serde::Deserialize;
 
-pub use self::beside::{Cell, PublishedComparison, PublishedLine, Swept, beside};
-pub use self::table::{draw, sources, table};
+pub use self::beside::{PublishedComparison, Swept, beside, draw, sources};
 use crate::error::UsageError;
 use crate::results::row::Row;
 use crate::stats::Estimate;
@@ -123,18 +121,16 @@ pub enum Figure {
 impl Figure {
     /// Returns the number of a row, if it has one.
     pub fn of(self, row: &Row) -> Option<Estimate> {
-        let (middle, low, high) = match self {
-            Self::ReceivedMbps => (
-                row.received_mbps,
-                row.received_mbps_low,
-                row.received_mbps_high,
-            ),
-            Self::ReceivedPps => (
-                row.received_pps,
-                row.received_pps_low,
-                row.received_pps_high,
-            ),
-            Self::RttP50Us => (row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high),
+        let (middle, [low, high]) = match self {
+            Self::ReceivedMbps => {
+                let ends = [row.received_mbps_low, row.received_mbps_high];
+                (row.received_mbps, ends)
+            }
+            Self::ReceivedPps => {
+                let ends = [row.received_pps_low, row.received_pps_high];
+                (row.received_pps, ends)
+            }
+            Self::RttP50Us => (row.rtt_p50_us, [row.rtt_p50_us_low, row.rtt_p50_us_high]),
         };
         let middle = middle?;
         Some(Estimate { middle, low, high })
@@ -147,11 +143,6 @@ impl Figure {
             Self::ReceivedPps => "1/s",
             Self::RttP50Us => "us",
         }
-    }
-
-    /// Returns whether the number is a rate. Rows have the ratio of a rate to the reference.
-    fn is_rate(self) -> bool {
-        self != Self::RttP50Us
     }
 }
 
