@@ -46,7 +46,9 @@ pub use self::agent::AgentArgs;
 pub use self::axis::{AxisArgs, IdleArgs, KneeArgs};
 pub use self::engine::EngineArg;
 pub(crate) use self::engine::PROGRAM;
-pub use self::find::{BurstArgs, FindArgs, FindCommand, FindOutputArgs, LosslessArgs, SearchArgs};
+pub use self::find::{
+    BurstArgs, FindArgs, FindCommand, FindCommonArgs, FindOutputArgs, LosslessArgs, SearchArgs,
+};
 pub use self::listen::{ListenArgs, ListenShape};
 pub use self::parameters::ParameterArgs;
 pub use self::ranges::spread;

@@ -96,7 +96,7 @@ impl ResumeArgs {
             None => self.set_sweep(&mut cli.run),
             Some(Command::Run(args)) => self.set_sweep(args),
             Some(Command::Latency(args)) => self.set_sweep(&mut args.run),
-            Some(Command::Find(args)) => self.set_search(args.what.output_mut()),
+            Some(Command::Find(args)) => self.set_search(&mut args.what.common_mut().output),
             Some(Command::Ab(args)) => {
                 args.output.resume = log;
                 self.set_form(&mut args.asked.form);
@@ -105,7 +105,9 @@ impl ResumeArgs {
             Some(Command::Wire(args)) => match &mut args.what {
                 None => self.set_sweep(&mut args.run),
                 Some(WireCommand::Latency(args)) => self.set_sweep(&mut args.run),
-                Some(WireCommand::Find(args)) => self.set_search(args.what.output_mut()),
+                Some(WireCommand::Find(args)) => {
+                    self.set_search(&mut args.what.common_mut().output)
+                }
                 Some(WireCommand::Soak(args)) => args.resume = log,
             },
             Some(_) => {

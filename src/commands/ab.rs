@@ -110,7 +110,7 @@ fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
     let table = || table::draw(record, &judgement, Detail::of(args.asked.details), width());
     let conclusion = Conclusion::of_comparison(judgement.is_worse(), judgement.is_inconclusive());
     show_answers(args.asked.form.shape()?, &conclusion, table, || {
-        rows::rows(record, &judgement)
+        rows(record, &judgement)
     })
 }
 

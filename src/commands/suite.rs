@@ -80,7 +80,7 @@ pub(super) fn with(
         let mut what = search(of, args, &directory)?;
         let peer = other.as_ref().map(|other| &other.peer);
         if peer.and_then(Peer::across_wire).is_some() {
-            wire::complete(what.parameters());
+            wire::complete(&mut what.common_mut().parameters);
         }
         let ended = find::search_on(&what, interrupt, other.as_deref_mut());
         match part(ended, &directory)? {

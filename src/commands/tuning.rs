@@ -52,7 +52,7 @@ pub(super) fn try_settings(
     interrupt: &Interrupt,
     remote: Option<&mut RemoteHost>,
 ) -> anyhow::Result<Outcome> {
-    let output = &args.output;
+    let output = &args.common.output;
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(remote, &root, interrupt);
     let past = output.resume.as_deref().map(|path| open(path, args, peer));
@@ -120,9 +120,9 @@ fn show_changes(args: &SearchArgs<TuningArgs>, comparison: &Comparison) -> anyho
     let record = &comparison.record;
     let judgement = judge(record, comparison.question);
     let table = || table::draw(record, &judgement, Detail::Changes, width());
-    let shape = args.output.form.shape()?;
+    let shape = args.common.output.form.shape()?;
     show_answers(shape, &Conclusion::default(), table, || {
-        rows::rows(record, &judgement)
+        rows(record, &judgement)
     })
 }
 
@@ -135,7 +135,7 @@ fn begin(
     peer: Option<&Peer>,
     settings: &mut HostSettings,
 ) -> anyhow::Result<Option<(Comparison, Outputs)>> {
-    args.output.form.shape()?;
+    args.common.output.form.shape()?;
     let started_at = now();
     let mut header = comparison(args, peer, &started_at)?;
     let tunings = settings.list_tunings(wanted(args, peer))?;
@@ -157,13 +157,13 @@ fn begin(
         ))?;
         return Ok(None);
     }
-    if !args.output.quiet {
+    if !args.common.output.quiet {
         plan.lines().for_each(say);
         say(&time);
     }
     let header = comparison.header();
     let name = (&*header.environment.board, &*started_at, "find");
-    let outputs = Outputs::log_of(args.output.output.as_deref(), name, header)?;
+    let outputs = Outputs::log_of(args.common.output.output.as_deref(), name, header)?;
     Ok(Some((comparison, outputs)))
 }
 
@@ -201,7 +201,7 @@ fn open(
     log.header.until = limit(args, &log.header.a.plan);
     let request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
     for setup in [&mut log.header.a, &mut log.header.b] {
-        setup.settings.root = Root::new(&args.output.root);
+        setup.settings.root = Root::new(&args.common.output.root);
         setup.settings.request_time = request_time;
     }
     let comparison = Comparison::of(&log)?;
@@ -251,7 +251,7 @@ fn check_after(
             say(&format!("left as somebody else has set it: {other}"));
         }
     }
-    if found.is_empty() && !args.output.quiet {
+    if found.is_empty() && !args.common.output.quiet {
         say("read back: all settings are as they were");
     }
     Ok(())

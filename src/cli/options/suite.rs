@@ -80,7 +80,7 @@ pub fn search(search: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Resu
     all.extend(typed.output.quiet.then(|| OsString::from("--quiet")));
     match Cli::try_parse_from(all)?.command {
         Some(Command::Find(mut args)) => {
-            args.what.output_mut().resume = log.exists().then_some(log);
+            args.what.common_mut().output.resume = log.exists().then_some(log);
             Ok(args.what)
         }
         _ => Err(UsageError::flag("--suite", &search.name, "it is no search").into()),
@@ -150,7 +150,7 @@ pub fn searches(
     let record = |of| {
         let mut what = search(of, typed, Path::new(""))?;
         if peer.and_then(Peer::across_wire).is_some() {
-            wire::complete(what.parameters());
+            wire::complete(&mut what.common_mut().parameters);
         }
         Ok(Record::new(super::find::header(&what, peer, "")?))
     };

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::header::Header;
-use super::pairs::pairs;
-use super::{Pair, Side};
+use super::Side;
+use super::header::{Header, Pair, pairs};
 use crate::results::log::{Event, Of};
 use crate::results::row::{self, preempted};
 use crate::verdict::judge::By;

@@ -62,12 +62,11 @@ impl LoadTrial {
 }
 
 impl LoadSearch {
-    /// Creates a search without trials. `width`: required distance of the bounds, relative to the upper one. `loads`:
-    /// first and highest load.
-    pub(super) fn new(goal: Goal, width: f64, loads: RangeInclusive<u32>) -> Self {
+    /// Creates a search without trials. `loads`: first and highest load.
+    pub(super) fn new(goal: Goal, loads: RangeInclusive<u32>) -> Self {
         Self {
             goal,
-            search: Mlr::new(goal, width, loads),
+            search: Mlr::new(goal, loads),
             rechecks: Vec::new(),
             all_rechecks: 0,
             trials: BTreeMap::new(),
@@ -130,19 +129,17 @@ impl LoadSearch {
         !wanders(outcomes) && self.cpu_times().is_none_or(CpuTimes::are_steady)
     }
 
-    /// Returns the loads at which full trials lost too much, and at which they did not.
-    pub(super) fn seen(&self) -> Seen {
-        let is_seen = |trials: &[LoadTrial], is_met: bool| {
-            let mut losses = trials.iter().map(LoadTrial::loss);
-            losses.any(|it| self.goal.is_full(&it) && self.goal.is_met_by(&it) == is_met)
+    /// Returns the lowest load at which a full trial lost too much, and the highest at which one did not.
+    pub(super) fn seen(&self) -> (Option<u32>, Option<u32>) {
+        let loads_of = |is_met: bool| {
+            let of_trials = move |trials: &[LoadTrial]| {
+                let mut losses = trials.iter().map(LoadTrial::loss);
+                losses.any(|it| self.goal.is_full(&it) && self.goal.is_met_by(&it) == is_met)
+            };
+            let loads = self.trials.iter().filter(move |it| of_trials(it.1));
+            loads.map(|(load, _)| *load)
         };
-        let mut loads = self.trials.iter();
-        let passed = loads.clone().rfind(|(_, trials)| is_seen(trials, true));
-        let lost = loads.find(|(_, trials)| is_seen(trials, false));
-        Seen {
-            lost: lost.map(|(load, _)| *load),
-            passed: passed.map(|(load, _)| *load),
-        }
+        (loads_of(false).next(), loads_of(true).next_back())
     }
 
     /// Returns the limiting place: the place of most losses in the trials at the lowest load that is too much.
@@ -200,15 +197,6 @@ impl LoadSearch {
         let times = full.filter_map(|trial| trial.outcome.cpu_ns_at(place));
         CpuTimes::of(times.collect())
     }
-}
-
-/// Loads of full trials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
-    /// Lowest load at which a trial lost too much. `None`: none did.
-    pub lost: Option<u32>,
-    /// Highest load at which a trial did not. `None`: all did.
-    pub passed: Option<u32>,
 }
 
 /// Reason from the trials why the bounds of a search may be wrong.
@@ -275,6 +263,7 @@ mod tests {
         exceed: 0.5,
         trial_s: 0.5,
         sum_s: 7.0,
+        width: 0.005,
     };
 
     fn trial(asked: TrialRequest, outcome: TrialOutcome) -> LoadTrial {
@@ -288,7 +277,7 @@ mod tests {
     /// Runs a search with a limit of 10,000. Above it, `place` loses datagrams. The trials take the CPU times in
     /// turn.
     fn searched(place: &'static str, cpu_ns: [[Option<f64>; 2]; 2]) -> LoadSearch {
-        let mut search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
+        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000);
         let mut cpu_ns = cpu_ns.into_iter().cycle();
         while let Some(ask) = search.next() {
             let is_too_much = ask.load > 10_000;
@@ -329,7 +318,7 @@ mod tests {
 
     /// Returns the doubt after a search whose trials have these outcomes, by load.
     fn doubt(mut outcome_at: impl FnMut(u32) -> TrialOutcome) -> Option<Doubt> {
-        let mut search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
+        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000);
         while let Some(ask) = search.next() {
             search.take(trial(ask, outcome_at(ask.load)));
         }
@@ -354,7 +343,7 @@ mod tests {
 
     #[test]
     fn bounds_far_below_what_was_borne_later_are_doubtful() {
-        let mut search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
+        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000);
         // Like a machine that was busy at first.
         while let Some(ask) = search.next() {
             let is_lost = ask.load > 10_000;
@@ -380,7 +369,7 @@ mod tests {
 
     #[test]
     fn only_a_disturbed_trial_that_lost_too_much_is_repeated() {
-        let search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
+        let search = LoadSearch::new(GOAL, 1000..=1_000_000);
         let asked = search.next().expect("there are no trials yet");
         for (loss, is_disturbed, is_repeated) in
             [(0.1, true, true), (0.0, true, false), (0.1, false, false)]

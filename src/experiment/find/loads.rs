@@ -13,6 +13,8 @@ pub struct Goal {
     pub trial_s: f64,
     /// Required sum of the lengths of the trials at a load, in seconds.
     pub sum_s: f64,
+    /// Required distance of the bounds, relative to the upper one.
+    pub width: f64,
 }
 
 /// Length and loss of a trial.
@@ -87,10 +89,9 @@ impl Goal {
     }
 
     /// Counts the full trials, and the full trials that lost too much.
-    pub fn counts(&self, trials: &[TrialLoss]) -> Counts {
-        let full = trials.iter().filter(|trial| self.is_full(trial));
+    pub fn counts<'t>(&self, trials: impl Iterator<Item = &'t TrialLoss>) -> Counts {
         let mut counts = Counts::default();
-        for trial in full {
+        for trial in trials.filter(|trial| self.is_full(trial)) {
             counts.trials += 1;
             counts.bad += u64::from(!self.is_met_by(trial));
         }
@@ -108,14 +109,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds two counts.
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            trials: self.trials + other.trials,
-            bad: self.bad + other.bad,
-        }
-    }
-
     /// Returns the probability of this few bad trials or fewer, if each trial is bad with probability `exceed` or a
     /// higher one.
     pub fn p_of_so_few(self, exceed: f64) -> f64 {

@@ -1,11 +1,11 @@
 //! Keeps the trials of a log: each case with its search. Chooses the next step.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::header::{Header, Question};
 use super::load_search::Doubt;
 use super::names::Names;
-use super::repeats::Repeats;
 use super::turns::Turns;
 use super::{Next, Search};
 use crate::data::{Case, Sample};
@@ -21,8 +21,15 @@ pub struct Record {
     header: Header,
     cases: Vec<Searched>,
     turns: Turns,
+    /// Number of trials that were made again, by reason.
+    pub(super) repeats: BTreeMap<String, u64>,
     is_interrupted: bool,
 }
+
+/// One in this many trials that other programs disturbed is enough for a doubt.
+const ONE_IN: u64 = 4;
+/// Fewer of them say nothing.
+const FEWEST: u64 = 3;
 
 /// Results so far of a case.
 #[derive(Clone, Debug)]
@@ -35,8 +42,10 @@ pub struct Searched {
     pub refusal: Option<String>,
     /// Number of trials.
     pub trials: u64,
-    /// Trials that were made again.
-    pub(super) repeats: Repeats,
+    /// Number of trials that were made again.
+    repeated: u64,
+    /// Number of them that lost while other programs took the CPUs of their threads.
+    disturbed: u64,
     /// Sum of the windows of the trials.
     pub time: Duration,
 }
@@ -83,7 +92,9 @@ impl Experiment for Record {
                 ..
             } => {
                 let number = self.number(&of.case)?;
-                self.cases[number].repeats.add(reason, *is_disturbed);
+                self.cases[number].repeated += 1;
+                self.cases[number].disturbed += u64::from(*is_disturbed);
+                *self.repeats.entry(reason.clone()).or_default() += 1;
             }
             Event::Failed { of, reason, .. } => {
                 let number = self.number(&of.case)?;
@@ -139,7 +150,8 @@ impl Record {
             ),
             refusal: planned.refusal().map(str::to_owned),
             trials: 0,
-            repeats: Repeats::default(),
+            repeated: 0,
+            disturbed: 0,
             time: Duration::ZERO,
         };
         let cases: Vec<Searched> = header.plan.cases().map(searched).collect();
@@ -147,6 +159,7 @@ impl Record {
             turns: Turns::new(cases.len(), header.max_time),
             header,
             cases,
+            repeats: BTreeMap::new(),
             is_interrupted: false,
         }
     }
@@ -183,11 +196,11 @@ impl Record {
 
     /// Returns the names of the cases for people.
     pub fn names(&self) -> Names {
-        let names = Names::new(self.cases.iter().map(|case| &case.case));
-        match self.header.question {
-            Question::Axis(asked) => names.without(asked.parameter),
-            _ => names,
-        }
+        let searched = match self.header.question {
+            Question::Axis(asked) => Some(asked.parameter),
+            _ => None,
+        };
+        Names::new(self.cases.iter().map(|case| &case.case), searched)
     }
 
     /// Returns whether a case failed, or no case can run.
@@ -236,15 +249,10 @@ impl Record {
 
     fn trial(&mut self, number: usize, sample: &Sample) -> Result<(), String> {
         let case = &mut self.cases[number];
-        let Some(next) = case.next() else {
-            return Err(format!("{}: nothing was left to try", sample.case));
-        };
-        if sample.case != next.case.key() {
-            return Err(format!(
-                "{}: {} was to be tried",
-                sample.case,
-                next.case.key()
-            ));
+        let next = case.next().map(|next| next.case.key());
+        let next = next.ok_or_else(|| format!("{}: nothing was left to try", sample.case))?;
+        if sample.case != next {
+            return Err(format!("{}: {next} was to be tried", sample.case));
         }
         case.search.take(sample);
         case.trials += 1;
@@ -261,10 +269,10 @@ impl Record {
         };
         let placement = header.plan.cases().nth(number)?.placement()?;
         let spec = TrialSpec::new(&next.case, placement, &settings).over(header.wire.as_ref());
-        let case = &self.cases[number].case;
-        let name = self.names().trial(case, &next.case);
+        let cases = self.cases.iter().map(|case| &case.case);
+        let name = Names::new(cases, None).name(&next.case);
         Some(Step::Trial(Box::new(Trial {
-            of: Of::case(case),
+            of: Of::case(&self.cases[number].case),
             is_alone: true,
             ..Trial::new(&next.case, spec, name)
         })))
@@ -274,15 +282,15 @@ impl Record {
 impl Searched {
     /// Returns the next trial. `None`: the search is over, or cannot go on.
     pub fn next(&self) -> Option<Next> {
-        if self.refusal.is_some() {
-            return None;
-        }
-        self.search.next()
+        self.search.next().filter(|_| self.refusal.is_none())
     }
 
     /// Returns the reason why the result may be wrong, if the trials give one.
     pub fn doubt(&self) -> Option<Doubt> {
-        let by_repeats = self.repeats.doubt(self.trials);
-        by_repeats.or_else(|| self.search.doubt())
+        let (disturbed, all) = (self.disturbed, self.repeated + self.trials);
+        if disturbed >= FEWEST && ONE_IN * disturbed >= all {
+            return Some(Doubt::Repeated { disturbed, all });
+        }
+        self.search.doubt()
     }
 }

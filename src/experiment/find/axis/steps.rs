@@ -3,11 +3,9 @@
 //! Neighbours on the grid that differ are measured again. If there is a value between them, it is measured as well, and
 //! the half that has the step is searched next. Fresh trials of the last two confirm the step, and give its size.
 
-use super::finding::Finding;
 use super::parameter::Parameter;
-use super::rounds::Rounds;
-use super::trial::Quantity;
-use super::{AxisQuestion, Trial};
+use super::rounds::{Quantity, Rounds};
+use super::{AxisQuestion, Finding, Trial};
 
 /// Number of rounds of the grid.
 const GRID_ROUNDS: u32 = 8;
