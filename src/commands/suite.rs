@@ -11,8 +11,6 @@ use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
 };
-use crate::cli::options::wire;
-use crate::cli::peer::Peer;
 use crate::cli::{ReportArgs, RunArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
@@ -77,11 +75,8 @@ pub(super) fn with(
     }
     for of in &suite.searches {
         announce(args, of);
-        let mut what = search(of, args, &directory)?;
         let peer = other.as_ref().map(|other| &other.peer);
-        if peer.and_then(Peer::across_wire).is_some() {
-            wire::complete(&mut what.common_mut().parameters);
-        }
+        let what = search(of, args, &directory, peer)?;
         let ended = find::search_on(&what, interrupt, other.as_deref_mut());
         match part(ended, &directory)? {
             Outcome::Done | Outcome::Inconclusive => {}
@@ -122,24 +117,19 @@ fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<Path
         let problem = format!("no directory can be made there: {error}; choose another place");
         UsageError::flag("--output", &path.display(), problem)
     };
-    let directory = match &args.output.output {
-        Some(path) if is_stdout(path) => {
-            let fix = "a suite has several files: name a directory";
-            return Err(UsageError::flag("--output", "-", fix));
-        }
-        Some(path) => path.clone(),
-        None => {
-            let board = requests
-                .first()
-                .map_or("", |it| it.detected.board.name.as_str());
-            let stem = default_name::create_stem(&start_time::now(), board)?;
-            let suffix = format!("-{}", suite.name);
-            let create = |path: &Path| fs::create_dir(path).map_err(|error| refused(path, &error));
-            return Ok(default_name::create_first_free(&stem, &suffix, &[], create)?.1);
-        }
+    let Some(directory) = &args.output.output else {
+        let board = requests.first().map(|it| it.detected.board.name.as_str());
+        let stem = default_name::create_stem(&start_time::now(), board.unwrap_or_default())?;
+        let suffix = format!("-{}", suite.name);
+        let create = |path: &Path| fs::create_dir(path).map_err(|error| refused(path, &error));
+        return Ok(default_name::create_first_free(&stem, &suffix, &[], create)?.1);
     };
-    fs::create_dir_all(&directory).map_err(|error| refused(&directory, &error))?;
-    Ok(directory)
+    if is_stdout(directory) {
+        let fix = "a suite has several files: name a directory";
+        return Err(UsageError::flag("--output", "-", fix));
+    }
+    fs::create_dir_all(directory).map_err(|error| refused(directory, &error))?;
+    Ok(directory.clone())
 }
 
 fn introduce(suite: &Suite, requests: &[Request], searches: &[Record], directory: &Path) {
@@ -163,10 +153,8 @@ fn conclude(
     directory: &Path,
     (files, logs): (Vec<PathBuf>, Vec<PathBuf>),
 ) -> anyhow::Result<()> {
-    let rows: Vec<Vec<Row>> = files
-        .iter()
-        .map(|file| Ok(open(file)?.rows))
-        .collect::<anyhow::Result<_>>()?;
+    let rows = files.iter().map(|file| Ok(open(file)?.rows));
+    let rows: Vec<Vec<Row>> = rows.collect::<anyhow::Result<_>>()?;
     if cfg!(feature = "report") {
         let page = ReportArgs {
             files: files.into_iter().chain(logs).collect(),

@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use anyhow::bail;
 
+use super::ab::show_comparison;
 use super::remote_host::RemoteHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
-use super::{about, run, say, show, show_answers, width};
+use super::{about, run, say, show, width};
 use crate::cli::options::find::{comparison, limit, wanted};
 use crate::cli::peer::{Peer, Share};
 use crate::cli::{PutBackArgs, SearchArgs, TuningArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::Header;
-use crate::experiment::ab::{Comparison, Pair, Record, judge, rows, settings, table};
+use crate::experiment::ab::{Comparison, Pair, Record, judge, settings};
 use crate::host::tuning::{Difference, Tunings};
-use crate::results::export::Conclusion;
 use crate::results::log::Log;
 use crate::results::row::Failure;
 use crate::session::{Ending, Experiment, Logged, Resources};
@@ -67,7 +67,12 @@ pub(super) fn try_settings(
     let begun = match past {
         Some((mut comparison, mut outputs)) => {
             if changes {
-                check_resume(&comparison.record, &outputs.shown, &mut agents.settings())?;
+                let settings = comparison.header().settings();
+                let found = agents.settings().differences(&settings)?;
+                if let Some(other) = found.first() {
+                    let problem = format!("{other}; set it as it was, or search anew");
+                    return Err(UsageError::file(&outputs.shown, 1, &problem).into());
+                }
                 session::resumed(&mut comparison, &mut outputs, Vec::new())?;
             }
             Some((comparison, outputs))
@@ -92,38 +97,24 @@ pub(super) fn try_settings(
         interrupt,
     };
     let show = |comparison: &Comparison, _: &Progress, agents: &mut [Agents]| {
-        let is_as_before = if changes {
-            check_after(args, &comparison.record, &mut agents[0].settings())
-        } else {
-            Ok(())
-        };
-        show_changes(args, comparison)?;
+        let mut is_as_before = Ok(());
+        if changes {
+            is_as_before = check_after(args, &comparison.record, &mut agents[0].settings());
+        }
+        show_comparison(comparison, output.form.shape()?, Detail::Changes)?;
         is_as_before
     };
     let ending = session::measure(&mut comparison, resources, &mut progress, show)?;
     let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
-    Ok(outcome.unwrap_or_else(|| outcome_of(&comparison, &ending)))
-}
-
-fn outcome_of(comparison: &Comparison, ending: &Ending) -> Outcome {
     let judgement = judge(&comparison.record, comparison.question);
-    if judgement.engines.is_empty() {
+    let found = if judgement.engines.is_empty() {
         Outcome::Failed
-    } else if *ending == Ending::OutOfTime {
+    } else if ending == Ending::OutOfTime {
         Outcome::Inconclusive
     } else {
         Outcome::Done
-    }
-}
-
-fn show_changes(args: &SearchArgs<TuningArgs>, comparison: &Comparison) -> anyhow::Result<()> {
-    let record = &comparison.record;
-    let judgement = judge(record, comparison.question);
-    let table = || table::draw(record, &judgement, Detail::Changes, width());
-    let shape = args.common.output.form.shape()?;
-    show_answers(shape, &Conclusion::default(), table, || {
-        rows(record, &judgement)
-    })
+    };
+    Ok(outcome.unwrap_or(found))
 }
 
 /// Shows the planned changes, and creates the log. `None`: they are only shown.
@@ -211,16 +202,6 @@ fn open(
     Ok((comparison, outputs))
 }
 
-/// Checks that all settings are as they were.
-fn check_resume(record: &Record, log: &str, settings: &mut HostSettings) -> anyhow::Result<()> {
-    let found = settings.differences(&record.header().settings())?;
-    let Some(other) = found.into_iter().next() else {
-        return Ok(());
-    };
-    let problem = format!("{other}; set it as it was, or search anew");
-    Err(UsageError::file(log, 1, &problem).into())
-}
-
 /// Reads the changed settings back, and says that all are as they were, or which of them somebody else has set.
 ///
 /// # Errors
@@ -240,25 +221,24 @@ fn check_after(
         }
     };
     // Somebody else may have set the value that was to be tried: then it was given up before.
-    let is_ours = |it: &&Difference| it.may_be_ours && !had_changed_before(record, it);
+    let is_ours = |it: &&Difference| {
+        let mut reasons = record.given_up();
+        it.may_be_ours
+            && !reasons.any(|why| matches!(why, Failure::SettingChanged { now } if **now == **it))
+    };
     if let Some(left) = found.iter().find(is_ours) {
         bail!("settings are not as they were: {left}; set it by hand");
     }
     for other in &found {
-        if other.is_gone {
-            say(&other.to_string());
+        let by = if other.is_gone {
+            ""
         } else {
-            say(&format!("left as somebody else has set it: {other}"));
-        }
+            "left as somebody else has set it: "
+        };
+        say(&format!("{by}{other}"));
     }
     if found.is_empty() && !args.common.output.quiet {
         say("read back: all settings are as they were");
     }
     Ok(())
-}
-
-/// Returns whether a setting was given up because it already had this value before it was to be changed.
-fn had_changed_before(record: &Record, difference: &Difference) -> bool {
-    let mut reasons = record.given_up();
-    reasons.any(|reason| matches!(reason, Failure::SettingChanged { now } if **now == *difference))
 }

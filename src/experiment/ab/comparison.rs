@@ -108,7 +108,7 @@ impl Experiment for Comparison {
         let header = self.header();
         let rounds = self.round.max(1).next_multiple_of(header.rounds.max(1));
         let runs = self.measured_pairs().count() as u64;
-        let done = self.record.windows();
+        let (done, _) = self.record.windows();
         Work {
             done,
             all: done.max(2 * u64::from(rounds) * runs),

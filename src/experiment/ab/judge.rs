@@ -71,11 +71,9 @@ fn doubt_failures(record: &Record, judgement: &mut Judgement) {
     let measured = record.measured().iter().zip(record.pairs());
     let run = measured.filter(|(_, pair)| pair.refusal().is_none());
     for ((measured, pair), case) in run.zip(&mut judgement.cases) {
-        let is_suspect = record.failures_of_b_alone(&pair.label()).is_some();
-        doubt(
-            &mut case.answer,
-            measured.failures_of_b().filter(|_| is_suspect),
-        );
+        let failures = record.failures_of_b_alone(&pair.label());
+        let has_any = measured.failures(Side::B) > 0;
+        doubt(&mut case.answer, failures.filter(|_| has_any));
     }
 }
 
