@@ -1,24 +1,28 @@
-//! `udpbench --suite`: runs several sweeps and searches in turn and shows the results beside published ones.
+//! `udpbench --suite`: runs several sweeps and searches in turn and shows the results beside published ones. `udpbench
+//! suites` lists the suites, or shows one.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
 use super::remote_host::RemoteHost;
 use super::session::Outcome;
-use super::{about, default_name, find, measuring, open, run, say, show, start_time, width};
+use super::{
+    about, default_name, find, measuring, open, run, say, show, show_file, start_time, width,
+};
 use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
 };
-use crate::cli::{ReportArgs, RunArgs};
+use crate::cli::{ReportArgs, RunArgs, SuitesArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
 use crate::experiment::suite::{self, Suite, Sweep, Swept, beside, draw};
 use crate::results::export::is_stdout;
 use crate::results::row::Row;
 use crate::sys::interrupt::Interrupt;
-use crate::term::shell;
+use crate::term::{fold, shell};
 
 /// Runs the sweeps and searches of a suite. Interrupted ones are resumed.
 ///
@@ -175,4 +179,41 @@ fn conclude(
         show(&draw(&beside(suite, &sweeps), width()))?;
     }
     Ok(())
+}
+
+/// Lists the suites, or shows the file of one.
+///
+/// # Errors
+/// Fails if the name is unknown or standard output cannot be written.
+pub fn show_suites(args: &SuitesArgs) -> anyhow::Result<ExitCode> {
+    match &args.name {
+        Some(name) => {
+            let suite = suite::find("suites", name)?;
+            show_file(suite::source(&suite.name).unwrap_or_default())?;
+        }
+        None => show(&list(&suite::all()?))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+const HOW: &str = "
+udpbench --suite NAME       runs one
+udpbench plan --suite NAME  says what that is, and how long it takes
+udpbench suites NAME        shows its file
+";
+
+fn list(suites: &[Suite]) -> String {
+    let mut text = String::new();
+    for suite in suites {
+        let all = suite.sweeps.iter().chain(&suite.searches);
+        let parts: Vec<&str> = all.map(|sweep| &*sweep.name).collect();
+        let _ = writeln!(text, "{}", suite.name);
+        let (title, source) = (&suite.title, &suite.source);
+        let lines = format!(
+            "  {title}\n  sweeps: {}\n  from {source}\n",
+            parts.join(", ")
+        );
+        text += &fold::text(&lines, width().into());
+    }
+    text + HOW
 }

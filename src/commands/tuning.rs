@@ -20,7 +20,7 @@ use crate::cli::peer::{Peer, Share};
 use crate::cli::{PutBackArgs, SearchArgs, TuningArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::Header;
-use crate::experiment::ab::{Comparison, Pair, Record, judge, settings};
+use crate::experiment::ab::{Comparison, Pair, Record, judge, table};
 use crate::host::tuning::{Difference, Tunings};
 use crate::results::log::Log;
 use crate::results::row::Failure;
@@ -159,11 +159,11 @@ fn begin(
 }
 
 fn plan(tunings: &Tunings, peer: Option<&Peer>) -> String {
-    let mut plan = settings::table(tunings).draw(width().into());
+    let mut plan = table::settings(tunings).draw(width().into());
     if !plan.is_empty() {
         plan += "\n";
     }
-    plan += &fold::text(&settings::left_out(tunings), width().into());
+    plan += &fold::text(&table::left_out(tunings), width().into());
     match peer.filter(|peer| peer.share == Share::All) {
         Some(peer) => format!("settings of {}:\n{plan}", peer.wire.to),
         None => plan,

@@ -10,14 +10,13 @@
 //! | keep the windows of the log | `record` |
 //! | choose the order of a round and the next step | `comparison` |
 //! | judge each case, engine and part, round by round | `judge`; cases that failed: `failures` |
-//! | show the results | `table`; settings before they are tried: `settings` |
+//! | show the results, and settings before they are tried | `table` |
 
 mod comparison;
 mod failures;
 pub mod header;
 mod judge;
 mod record;
-pub mod settings;
 pub mod table;
 
 pub use self::comparison::Comparison;

@@ -4,15 +4,16 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::header::{Header, MOST_ROUNDS, Setup};
-use super::settings::left_out;
 use super::{Record, Side};
 use crate::results::command_line::CommandLine;
+use crate::host::tuning::{Location, Setting, Tuning, Tunings};
 use crate::term::fold;
+use crate::term::table::{Columns, Table};
 use crate::text::digits::counted;
 use crate::text::duration;
 use crate::verdict::judge::percent::estimate;
 use crate::verdict::judge::table::{Detail, counts, tables};
-use crate::verdict::judge::{Engine, Judgement, Verdict, table};
+use crate::verdict::judge::{self, Engine, Judgement, Verdict};
 
 /// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
 /// them where they do not belong.
@@ -189,7 +190,7 @@ pub(crate) fn legend(header: &Header, judgement: &Judgement) -> String {
         _ => String::new(),
     };
     let window_ms = 1000.0 * header.a.settings.window.as_secs_f64();
-    let legend = table::legend(judgement, "");
+    let legend = judge::table::legend(judgement, "");
     let states = match header.environment.host.virtualization {
         Some(_) => " On a virtual machine, two engines may differ otherwise the next time.",
         None => "",
@@ -199,4 +200,55 @@ pub(crate) fn legend(header: &Header, judgement: &Judgement) -> String {
 B against A, windows of {window_ms:.0} ms in turn, each round in fresh processes.{looks}{states}
 {legend}"
     )
+}
+
+/// Returns a table of the settings, each with its current and its tried value.
+pub fn settings(tunings: &Tunings) -> Table {
+    let columns = Columns::<Tuning>::default()
+        .word("setting", |tuning| tuning.name.text().to_owned())
+        .word("where", location)
+        .word("now", |tuning| value(tuning, |it| &it.before))
+        .word("tried", |tuning| value(tuning, |it| &it.tried))
+        .text("why it might help", |tuning| tuning.name.why().to_owned());
+    columns.table(&tunings.tried)
+}
+
+fn location(tuning: &Tuning) -> String {
+    match &tuning.settings[..] {
+        [] => "nowhere".to_owned(),
+        [one] => short(&one.location),
+        [first, others @ ..] => format!("{} and {} more", short(&first.location), others.len()),
+    }
+}
+
+/// Returns the value of all places of a setting.
+fn value(tuning: &Tuning, of: fn(&Setting) -> &str) -> String {
+    let mut values: Vec<&str> = tuning.settings.iter().map(of).collect();
+    values.dedup();
+    match &values[..] {
+        [] => "-".to_owned(),
+        [one] => (*one).to_owned(),
+        [first, ..] => format!("{first}, .."),
+    }
+}
+
+/// Returns the path without the directory that all paths of its kind share.
+fn short(location: &Location) -> String {
+    let text = location.to_string();
+    let known = ["/sys/class/net/", "/sys/devices/system/cpu/cpufreq/"];
+    let rest = known.iter().find_map(|known| text.strip_prefix(known));
+    rest.map_or(text.clone(), str::to_owned)
+}
+
+/// Lists the settings that are not tried, each reason once.
+pub fn left_out(tunings: &Tunings) -> String {
+    let mut text = String::new();
+    let alike = tunings
+        .left_out
+        .chunk_by(|one, other| one.reason == other.reason);
+    for alike in alike {
+        let names: Vec<&str> = alike.iter().map(|tuning| tuning.name.text()).collect();
+        let _ = writeln!(text, "not tried: {}: {}", names.join(", "), alike[0].reason);
+    }
+    text
 }

@@ -1,7 +1,6 @@
 //! Searches for the highest sustainable load, and for the limiting place above it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -119,27 +118,33 @@ impl LoadSearch {
         found
     }
 
+    /// Returns whether a trial met the goal.
+    fn is_met(&self, trial: &LoadTrial) -> bool {
+        self.goal.is_met_by(&trial.loss())
+    }
+
+    /// Returns the full trials at each load, the lowest load first.
+    fn full(&self) -> impl DoubleEndedIterator<Item = (u32, Vec<&LoadTrial>)> {
+        self.trials.iter().map(|(load, trials)| {
+            let full = trials.iter().filter(|it| self.goal.is_full(&it.loss()));
+            (*load, full.collect())
+        })
+    }
+
     /// Returns whether the capacity and the CPU that limits it stayed as they were, as far as the trials tell.
     pub(super) fn is_steady(&self) -> bool {
-        let outcomes = self.trials.values().map(|trials| {
-            let full = trials.iter().map(LoadTrial::loss);
-            let full = full.filter(|trial| self.goal.is_full(trial));
-            full.map(|trial| self.goal.is_met_by(&trial)).collect()
-        });
-        !wanders(outcomes) && self.cpu_times().is_none_or(CpuTimes::are_steady)
+        let outcomes = |(_, full): (u32, Vec<&LoadTrial>)| {
+            let outcomes = full.into_iter().map(|trial| self.is_met(trial));
+            outcomes.collect()
+        };
+        !wanders(self.full().map(outcomes)) && self.cpu_times().is_none_or(CpuTimes::are_steady)
     }
 
     /// Returns the lowest load at which a full trial lost too much, and the highest at which one did not.
     pub(super) fn seen(&self) -> (Option<u32>, Option<u32>) {
-        let loads_of = |is_met: bool| {
-            let of_trials = move |trials: &[LoadTrial]| {
-                let mut losses = trials.iter().map(LoadTrial::loss);
-                losses.any(|it| self.goal.is_full(&it) && self.goal.is_met_by(&it) == is_met)
-            };
-            let loads = self.trials.iter().filter(move |it| of_trials(it.1));
-            loads.map(|(load, _)| *load)
-        };
-        (loads_of(false).next(), loads_of(true).next_back())
+        let lost = self.full().find(|(_, full)| full.iter().any(|it| !self.is_met(it)));
+        let passed = self.full().rfind(|(_, full)| full.iter().any(|it| self.is_met(it)));
+        (lost.map(|(load, _)| load), passed.map(|(load, _)| load))
     }
 
     /// Returns the limiting place: the place of most losses in the trials at the lowest load that is too much.
@@ -147,7 +152,7 @@ impl LoadSearch {
         let too_much = self.found().too_much?;
         let mut sums: BTreeMap<&'static str, u64> = BTreeMap::new();
         let trials = self.trials.get(&too_much)?.iter();
-        for trial in trials.filter(|trial| !self.goal.is_met_by(&trial.loss())) {
+        for trial in trials.filter(|trial| !self.is_met(trial)) {
             for (place, packets) in &trial.outcome.places {
                 *sums.entry(place).or_default() += packets;
             }
@@ -159,30 +164,40 @@ impl LoadSearch {
     /// Returns whether a trial lost too much while another program disturbed it. Such a trial tells nothing about the
     /// load.
     pub(super) fn lost_while_disturbed(&self, trial: &LoadTrial) -> bool {
-        trial.outcome.is_disturbed && !self.goal.is_met_by(&trial.loss())
+        trial.outcome.is_disturbed && !self.is_met(trial)
     }
 
-    /// Returns the reason why the bounds may be wrong, if the trials give one.
+    /// Returns the reason why the bounds may be wrong, if the trials give one: other programs disturbed at least half of
+    /// the trials that lost too much, at the bounds or below, or half or more of the trials well above them met the goal.
     pub(super) fn doubt(&self) -> Option<Doubt> {
         let too_much = f64::from(self.found().too_much?) * (1.0 + NEAR);
         let (mut disturbed, mut lossy, mut good, mut above) = (0, 0, 0, 0);
-        for (load, trials) in &self.trials {
-            for trial in trials.iter().filter(|it| self.goal.is_full(&it.loss())) {
-                let is_met = self.goal.is_met_by(&trial.loss());
-                if f64::from(*load) > too_much {
-                    above += 1;
-                    good += usize::from(is_met);
-                } else if !is_met {
-                    lossy += 1;
-                    disturbed += usize::from(trial.outcome.is_disturbed);
-                }
+        for (load, trial) in self.full().flat_map(|(at, full)| full.into_iter().map(move |it| (at, it))) {
+            let is_met = self.is_met(trial);
+            if f64::from(load) > too_much {
+                above += 1;
+                good += usize::from(is_met);
+            } else if !is_met {
+                lossy += 1;
+                disturbed += usize::from(trial.outcome.is_disturbed);
             }
         }
         if 2 * disturbed >= lossy.max(1) {
-            return Some(Doubt::Disturbed { disturbed, lossy });
+            return Some(Doubt {
+                is_disturbance: true,
+                why: format!(
+                    "other programs took the CPUs in {disturbed} of the {} that lost too much: it may bear more",
+                    counted(lossy, "trial")
+                ),
+            });
         }
-        let is_contradiction = good > 0 && 2 * good >= above;
-        is_contradiction.then_some(Doubt::Contradicted { good, above })
+        (good > 0 && 2 * good >= above).then(|| Doubt {
+            is_disturbance: false,
+            why: format!(
+                "{good} of {} at a load 10 % or more above that lost no more than they may",
+                counted(above, "trial")
+            ),
+        })
     }
 
     /// Returns the CPU time per datagram of the threads whose CPU is the limiting place, over the full trials near
@@ -191,67 +206,20 @@ impl LoadSearch {
         let place = self.limiting_place()?;
         let load = f64::from(self.found().load?);
         let is_near = |at: u32| (f64::from(at) / load - 1.0).abs() <= NEAR;
-        let near = self.trials.iter().filter(|(at, _)| is_near(**at));
-        let trials = near.flat_map(|(_, trials)| trials);
-        let full = trials.filter(|trial| self.goal.is_full(&trial.loss()));
-        let times = full.filter_map(|trial| trial.outcome.cpu_ns_at(place));
+        let near = self.full().filter(|(at, _)| is_near(*at));
+        let trials = near.flat_map(|(_, full)| full);
+        let times = trials.filter_map(|trial| trial.outcome.cpu_ns_at(place));
         CpuTimes::of(times.collect())
     }
 }
 
 /// Reason from the trials why the bounds of a search may be wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
-    /// Disturbance by other programs of a quarter of all trials or more. They were made again.
-    Repeated {
-        /// Number of trials that lost while other programs took the CPUs.
-        disturbed: u64,
-        /// Number of all trials.
-        all: u64,
-    },
-    /// Disturbance by other programs of at least half of the trials that lost too much, at the bounds or below.
-    Disturbed {
-        /// Number of disturbed trials that lost too much.
-        disturbed: usize,
-        /// Number of trials that lost too much.
-        lossy: usize,
-    },
-    /// Success of half or more of the trials well above the bounds: they met the goal.
-    Contradicted {
-        /// Number of trials above the bounds that met the goal.
-        good: usize,
-        /// Number of trials above the bounds.
-        above: usize,
-    },
-}
-
-impl Doubt {
-    /// Returns whether other programs are the reason.
-    pub fn is_disturbance(self) -> bool {
-        !matches!(self, Self::Contradicted { .. })
-    }
-}
-
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Repeated { disturbed, all } => write!(
-                f,
-                "other programs took the CPUs in {disturbed} of {}, which were made again",
-                counted(*all, "trial")
-            ),
-            Self::Disturbed { disturbed, lossy } => write!(
-                f,
-                "other programs took the CPUs in {disturbed} of the {} that lost too much: it may bear more",
-                counted(*lossy, "trial")
-            ),
-            Self::Contradicted { good, above } => write!(
-                f,
-                "{good} of {} at a load 10 % or more above that lost no more than they may",
-                counted(*above, "trial")
-            ),
-        }
-    }
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// True if other programs are the reason.
+    pub is_disturbance: bool,
+    /// Reason in words.
+    pub why: String,
 }
 
 #[cfg(test)]
@@ -336,9 +304,11 @@ mod tests {
             }
         };
         assert_eq!(doubt(at(false)), None);
-        let found = doubt(at(true));
-        let is_right = |doubt: &Doubt| matches!(doubt, Doubt::Disturbed { disturbed, lossy } if disturbed == lossy && *lossy > 0);
-        assert!(found.as_ref().is_some_and(is_right), "{found:?}");
+        let found = doubt(at(true)).expect("others disturbed it");
+        let (_, counts) = found.why.split_once("took the CPUs in ").expect("counts");
+        let (disturbed, lossy) = counts.split_once(" of the ").expect("both");
+        assert!(lossy.starts_with(&format!("{disturbed} trials ")), "{found:?}");
+        assert!(found.is_disturbance);
     }
 
     #[test]
@@ -358,13 +328,9 @@ mod tests {
             };
             search.take(trial(asked, outcome(0.0, false)));
         }
-        assert_eq!(
-            search.doubt(),
-            Some(Doubt::Contradicted {
-                good: 20,
-                above: 20
-            })
-        );
+        let found = search.doubt().expect("the bounds are too low");
+        assert!(found.why.starts_with("20 of 20 trials "), "{found:?}");
+        assert!(!found.is_disturbance);
     }
 
     #[test]

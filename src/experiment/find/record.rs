@@ -13,6 +13,7 @@ use crate::plan::{Planned, Settings};
 use crate::results::log::{Event, Of};
 use crate::results::row::Row;
 use crate::session::{Experiment, Logged, Step, Trial, Work};
+use crate::text::digits::counted;
 use crate::trial::spec::TrialSpec;
 
 /// Header and results so far of all searches.
@@ -189,7 +190,7 @@ impl Record {
     /// Returns the limiting place of a case. `None`: it is unknown, or it may be the disturbance by other programs or
     /// the CPU that both ends share.
     pub fn limit(&self, case: &Searched) -> Option<&'static str> {
-        let is_disturbed = case.doubt().is_some_and(Doubt::is_disturbance);
+        let is_disturbed = case.doubt().is_some_and(|doubt| doubt.is_disturbance);
         let is_hidden = is_disturbed || self.shared_cpu(&case.case).is_some();
         case.search.limiting_place().filter(|_| !is_hidden)
     }
@@ -289,7 +290,14 @@ impl Searched {
     pub fn doubt(&self) -> Option<Doubt> {
         let (disturbed, all) = (self.disturbed, self.repeated + self.trials);
         if disturbed >= FEWEST && ONE_IN * disturbed >= all {
-            return Some(Doubt::Repeated { disturbed, all });
+            let why = format!(
+                "other programs took the CPUs in {disturbed} of {}, which were made again",
+                counted(all, "trial")
+            );
+            return Some(Doubt {
+                is_disturbance: true,
+                why,
+            });
         }
         self.search.doubt()
     }

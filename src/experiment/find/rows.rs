@@ -60,7 +60,7 @@ fn lossless(case: &Searched, search: &Lossless, asked: LosslessQuestion) -> Valu
         "highest_passing_pps": passed,
         "conditional_throughput_pps": found.throughput.map(|pps| rounded(pps, 10.0)),
         "limiting_place": case.search.limiting_place().unwrap_or_default(),
-        "doubt": case.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
+        "doubt": case.doubt().map(|doubt| doubt.why).unwrap_or_default(),
         "cpu_ns_per_packet_p10": cpu_times.map(|times| times.low_ns.round()),
         "cpu_ns_per_packet_p90": cpu_times.map(|times| times.high_ns.round()),
     })
@@ -115,7 +115,7 @@ fn burst(record: &Record, case: &Searched, search: &Lossless, asked: BurstQuesti
         "longest_train_packets_high": high,
         "buffers_hold_packets": record.header().buffer_capacity(&case.case, search.rcvbuf_bytes),
         "limiting_place": case.search.limiting_place().unwrap_or_default(),
-        "doubt": case.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
+        "doubt": case.doubt().map(|doubt| doubt.why).unwrap_or_default(),
     })
 }
 

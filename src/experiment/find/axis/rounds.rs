@@ -3,6 +3,7 @@
 
 use statrs::distribution::{DiscreteCDF, Hypergeometric};
 
+use super::super::place::received;
 use crate::data::Sample;
 use crate::results::row::cpu_ns_per_packet;
 use crate::stats;
@@ -76,9 +77,7 @@ fn nanoseconds(sample: &Sample) -> Option<f64> {
     if let Some(trips) = &sample.round_trips {
         return trips.times.quantile(0.5);
     }
-    let threads = sample.threads.iter();
-    let concluded = threads.filter(|thread| thread.side.counts_as_result());
-    let packets: u64 = concluded.map(|thread| thread.received_packets).sum();
+    let packets = received(sample);
     (packets > 0).then(|| sample.window_ns as f64 / packets as f64)
 }
 

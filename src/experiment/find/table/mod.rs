@@ -115,7 +115,8 @@ fn notes(record: &Record) -> String {
         if let Some(doubt) = case.doubt() {
             let _ = writeln!(
                 notes,
-                "\n?: unsure, {name}: {doubt}. Stop what else runs (udpbench check), and search again."
+                "\n?: unsure, {name}: {}. Stop what else runs (udpbench check), and search again.",
+                doubt.why
             );
         }
     }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::super::header::{Header, Question};
-use super::super::load_search::Doubt as TrialDoubt;
 use super::super::lossless::Lossless;
 use super::super::{Record, Search, Searched};
 use super::loads::over_a_cable;
@@ -64,7 +63,7 @@ impl Quality {
             return Self(doubts);
         };
         let is_finished = case.next().is_none();
-        let is_disturbed = case.doubt().map(TrialDoubt::is_disturbance);
+        let is_disturbed = case.doubt().map(|doubt| doubt.is_disturbance);
         // Ends that share a CPU are reason enough for contradictions, unsteadiness and wide intervals.
         let is_apart = shared.is_none();
         let is_steady = search.load_search.is_steady();
