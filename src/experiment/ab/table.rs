@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::header::{Header, MOST_ROUNDS, Setup};
 use super::{Record, Side};
-use crate::results::command_line::CommandLine;
 use crate::host::tuning::{Location, Setting, Tuning, Tunings};
+use crate::results::command_line::CommandLine;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 use crate::text::digits::counted;

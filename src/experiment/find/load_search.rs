@@ -142,8 +142,12 @@ impl LoadSearch {
 
     /// Returns the lowest load at which a full trial lost too much, and the highest at which one did not.
     pub(super) fn seen(&self) -> (Option<u32>, Option<u32>) {
-        let lost = self.full().find(|(_, full)| full.iter().any(|it| !self.is_met(it)));
-        let passed = self.full().rfind(|(_, full)| full.iter().any(|it| self.is_met(it)));
+        let lost = self
+            .full()
+            .find(|(_, full)| full.iter().any(|it| !self.is_met(it)));
+        let passed = self
+            .full()
+            .rfind(|(_, full)| full.iter().any(|it| self.is_met(it)));
         (lost.map(|(load, _)| load), passed.map(|(load, _)| load))
     }
 
@@ -172,7 +176,10 @@ impl LoadSearch {
     pub(super) fn doubt(&self) -> Option<Doubt> {
         let too_much = f64::from(self.found().too_much?) * (1.0 + NEAR);
         let (mut disturbed, mut lossy, mut good, mut above) = (0, 0, 0, 0);
-        for (load, trial) in self.full().flat_map(|(at, full)| full.into_iter().map(move |it| (at, it))) {
+        for (load, trial) in self
+            .full()
+            .flat_map(|(at, full)| full.into_iter().map(move |it| (at, it)))
+        {
             let is_met = self.is_met(trial);
             if f64::from(load) > too_much {
                 above += 1;
@@ -307,7 +314,10 @@ mod tests {
         let found = doubt(at(true)).expect("others disturbed it");
         let (_, counts) = found.why.split_once("took the CPUs in ").expect("counts");
         let (disturbed, lossy) = counts.split_once(" of the ").expect("both");
-        assert!(lossy.starts_with(&format!("{disturbed} trials ")), "{found:?}");
+        assert!(
+            lossy.starts_with(&format!("{disturbed} trials ")),
+            "{found:?}"
+        );
         assert!(found.is_disturbance);
     }
 

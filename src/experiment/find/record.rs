@@ -115,16 +115,11 @@ impl Experiment for Record {
     /// Counts in milliseconds. A case that takes longer than expected stays just short of its end.
     fn work(&self) -> Work {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let searches = self.searches().max(1);
-        let each = ms(self.expected_time().0 / searches).max(1);
-        let overhead = self.trial_overhead();
-        let done = |case: &Searched| {
-            let trials = u32::try_from(case.trials).unwrap_or(u32::MAX);
-            let spent = ms(case.time + overhead.saturating_mul(trials));
-            match case.next() {
-                Some(_) => spent.min(each - 1),
-                None => each,
-            }
+        let each = ms(self.expected_time().0 / self.searches().max(1)).max(1);
+        let overhead = ms(self.trial_overhead());
+        let done = |case: &Searched| match case.next() {
+            Some(_) => (ms(case.time) + case.trials * overhead).min(each - 1),
+            None => each,
         };
         Work {
             done: self.cases.iter().map(done).sum(),
@@ -142,18 +137,17 @@ impl Experiment for Record {
 impl Record {
     /// Creates a record without results.
     pub fn new(header: Header) -> Self {
-        let searched = |planned: &Planned| Searched {
-            case: planned.case,
-            search: Search::of(
-                header.question,
-                planned.case,
-                header.plan.pair(&planned.case).sender,
-            ),
-            refusal: planned.refusal().map(str::to_owned),
-            trials: 0,
-            repeated: 0,
-            disturbed: 0,
-            time: Duration::ZERO,
+        let searched = |planned: &Planned| {
+            let (case, sender) = (planned.case, header.plan.pair(&planned.case).sender);
+            Searched {
+                case,
+                search: Search::of(header.question, case, sender),
+                refusal: planned.refusal().map(str::to_owned),
+                trials: 0,
+                repeated: 0,
+                disturbed: 0,
+                time: Duration::ZERO,
+            }
         };
         let cases: Vec<Searched> = header.plan.cases().map(searched).collect();
         Self {

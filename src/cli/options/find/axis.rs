@@ -121,10 +121,7 @@ fn with_most_per_call(planned: &mut Planned) {
 /// Returns the longest train of datagrams of this payload.
 fn most_in_train(payload: Payload) -> u16 {
     let fit = Payload::MAX_DATAGRAM.checked_div(payload.into());
-    let fit = fit.and_then(|fit| u16::try_from(fit).ok());
-    match fit {
-        Some(fit) => fit.clamp(1, Train::MAX),
-        None if payload == Payload::MIN => 1,
-        None => Train::MAX,
-    }
+    // Empty datagrams form no train.
+    let fit = fit.map_or(1, |fit| fit.clamp(1, Train::MAX.into()));
+    u16::try_from(fit).unwrap_or(Train::MAX)
 }

@@ -57,10 +57,8 @@ impl AxisQuestion {
         let of_round: Duration = grid.iter().map(|value| self.window(*value)).sum();
         let of_extra = self.window(grid[grid.len() / 2]);
         let trials = u32::try_from(grid.len()).unwrap_or(u32::MAX);
-        (
-            trials.saturating_mul(rounds) + extra,
-            of_round * rounds + of_extra * extra,
-        )
+        let trials = trials.saturating_mul(rounds) + extra;
+        (trials, of_round * rounds + of_extra * extra)
     }
 
     fn window(&self, value: u64) -> Duration {
@@ -278,18 +276,16 @@ impl Change {
 impl IdleShare {
     fn grown(rounds: &Rounds, before: usize, after: usize) -> Option<Self> {
         let shares_before = rounds.idle_shares(before);
-        let grown = rounds
-            .idle_shares(after)
-            .into_iter()
-            .filter_map(|(name, after)| {
-                let same_state = shares_before.iter().find(|(other, _)| *other == name);
-                let before = same_state.map_or(0.0, |(_, share)| *share);
-                (after - before >= LEAST_SHARE_INCREASE).then_some(Self {
-                    name,
-                    before,
-                    after,
-                })
-            });
-        grown.max_by(|a, b| (a.after - a.before).total_cmp(&(b.after - b.before)))
+        let shares = rounds.idle_shares(after).into_iter().map(|(name, after)| {
+            let same_state = shares_before.iter().find(|(other, _)| *other == name);
+            let before = same_state.map_or(0.0, |(_, share)| *share);
+            Self {
+                name,
+                before,
+                after,
+            }
+        });
+        let most = shares.max_by(|a, b| (a.after - a.before).total_cmp(&(b.after - b.before)));
+        most.filter(|it| it.after - it.before >= LEAST_SHARE_INCREASE)
     }
 }

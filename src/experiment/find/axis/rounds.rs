@@ -27,7 +27,7 @@ pub(in crate::experiment::find) struct Trial {
 }
 
 /// Quantity that is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Quantity {
     /// Logarithm of the nanoseconds.
     Time,

@@ -8,7 +8,6 @@ use super::super::lossless::Lossless;
 use super::super::{Record, Search, Searched};
 use super::quality::Quality;
 use super::{labelled, mark, or_dash, searched};
-use crate::results::command_line::CommandLine;
 use crate::term::table::{Columns, Table};
 use crate::text::duration;
 
@@ -151,23 +150,6 @@ fn may_be_as_fast((other, of_other): Loads, (case, search): Loads) -> bool {
     let high = of_other.found().interval.1;
     let high = high.or(of_other.load_search.seen().1);
     other.case != case.case && low.zip(high).is_none_or(|(low, high)| high >= low)
-}
-
-/// Returns the lines that advise the same search over a cable. Empty: it was over a wire, no rate was found, or what was
-/// searched does not go between hosts.
-pub(super) fn over_a_cable(record: &Record) -> Vec<String> {
-    let header = record.header();
-    let mut rates = cases(record).filter(|(case, _)| is_rate(case));
-    let is_found = rates.any(|(_, search)| search.found().load.is_some());
-    let is_local = cases(record).any(|(case, _)| case.case.transport.is_some());
-    if header.wire.is_some() || !is_found || is_local {
-        return Vec::new();
-    }
-    let command = CommandLine(&header.run.command_line).find_lossless(&[]);
-    vec![
-        "over a cable to HOST the rates differ:".to_owned(),
-        format!("udpbench wire HOST --deploy {command}"),
-    ]
 }
 
 /// Returns the bounds of a search that is not finished.

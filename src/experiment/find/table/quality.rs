@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::super::header::{Header, Question};
 use super::super::lossless::Lossless;
 use super::super::{Record, Search, Searched};
-use super::loads::over_a_cable;
 use super::{labelled, searched};
 use crate::is_debug;
 use crate::results::command_line::CommandLine;
@@ -127,9 +126,7 @@ pub(super) fn quality_and_next(record: &Record) -> String {
     // The command that resumes an interrupted search follows, and is its only next step.
     if !record.is_interrupted() {
         let doubts: Vec<Doubt> = grades.iter().flat_map(|it| it.0.0.clone()).collect();
-        let mut lines = next(record, &doubts);
-        lines.extend(over_a_cable(record));
-        labelled(&mut text, "next", lines);
+        labelled(&mut text, "next", next(record, &doubts));
     }
     text
 }
