@@ -61,22 +61,15 @@ impl LoadTrial {
 }
 
 impl LoadSearch {
-    /// Creates a search without trials. `loads`: first and highest load.
-    pub(super) fn new(goal: Goal, loads: RangeInclusive<u32>) -> Self {
+    /// Creates a search without trials. `loads`: first and highest load. `all_rechecks`: number of rechecks of both bounds,
+    /// which widen the interval where the bounds have moved.
+    pub(super) fn new(goal: Goal, loads: RangeInclusive<u32>, all_rechecks: usize) -> Self {
         Self {
             goal,
             search: Mlr::new(goal, loads),
             rechecks: Vec::new(),
-            all_rechecks: 0,
-            trials: BTreeMap::new(),
-        }
-    }
-
-    /// Adds rechecks of both bounds, which widen the interval where the bounds have moved.
-    pub(super) fn with_rechecks(self, all_rechecks: usize) -> Self {
-        Self {
             all_rechecks,
-            ..self
+            trials: BTreeMap::new(),
         }
     }
 
@@ -252,7 +245,7 @@ mod tests {
     /// Runs a search with a limit of 10,000. Above it, `place` loses datagrams. The trials take the CPU times in
     /// turn.
     fn searched(place: &'static str, cpu_ns: [[Option<f64>; 2]; 2]) -> LoadSearch {
-        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000);
+        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000, 0);
         let mut cpu_ns = cpu_ns.into_iter().cycle();
         while let Some(ask) = search.next() {
             let is_too_much = ask.load > 10_000;
@@ -293,7 +286,7 @@ mod tests {
 
     /// Returns the doubt after a search whose trials have these outcomes, by load.
     fn doubt(mut outcome_at: impl FnMut(u32) -> TrialOutcome) -> Option<Doubt> {
-        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000);
+        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000, 0);
         while let Some(ask) = search.next() {
             search.take(trial(ask, outcome_at(ask.load)));
         }
@@ -323,7 +316,7 @@ mod tests {
 
     #[test]
     fn bounds_far_below_what_was_borne_later_are_doubtful() {
-        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000);
+        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000, 0);
         // Like a machine that was busy at first.
         while let Some(ask) = search.next() {
             let is_lost = ask.load > 10_000;
@@ -345,7 +338,7 @@ mod tests {
 
     #[test]
     fn only_a_disturbed_trial_that_lost_too_much_is_repeated() {
-        let search = LoadSearch::new(GOAL, 1000..=1_000_000);
+        let search = LoadSearch::new(GOAL, 1000..=1_000_000, 0);
         let asked = search.next().expect("there are no trials yet");
         for (loss, is_disturbed, is_repeated) in
             [(0.1, true, true), (0.0, true, false), (0.1, false, false)]

@@ -45,13 +45,13 @@ struct Trains {
 impl Lossless {
     /// Creates a search for a rate without trials. `case` must have no rate. `sender` describes its sending engine.
     pub fn rate(case: Case, sender: EngineProperties, asked: LosslessQuestion) -> Self {
+        let (loads, rechecks) = (FIRST_RATE..=Rate::MAX, asked.rechecks());
         Self {
             case,
             sender,
             trains: None,
-            pause: asked.recheck / asked.rechecks().max(1),
-            load_search: LoadSearch::new(asked.goal(), FIRST_RATE..=Rate::MAX)
-                .with_rechecks(asked.rechecks() as usize),
+            pause: asked.recheck / rechecks.max(1),
+            load_search: LoadSearch::new(asked.goal(), loads, rechecks as usize),
             rcvbuf_bytes: None,
         }
     }
@@ -74,7 +74,7 @@ impl Lossless {
             sender,
             trains: Some(Trains { pause, unit }),
             pause: Duration::ZERO,
-            load_search: LoadSearch::new(asked.goal(), start..=most.max(start)),
+            load_search: LoadSearch::new(asked.goal(), start..=most.max(start), 0),
             rcvbuf_bytes: None,
         }
     }

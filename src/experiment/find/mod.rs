@@ -30,7 +30,6 @@ use std::time::Duration;
 
 use self::axis::AxisSearch;
 use self::header::Question;
-use self::load_search::Doubt;
 use self::lossless::Lossless;
 pub use self::record::{Record, Searched};
 use crate::data::{Case, EngineProperties, Sample};
@@ -101,16 +100,6 @@ impl Search {
             let trial = search.evaluated(sample);
             trial.is_some_and(|trial| search.load_search.lost_while_disturbed(&trial))
         })
-    }
-
-    /// Returns the reason why the result may be wrong, if the trials give one.
-    fn doubt(&self) -> Option<Doubt> {
-        self.of_loads()?.load_search.doubt()
-    }
-
-    /// Returns the limiting place: the place of most losses in the trials at the lowest load that is too much.
-    fn limiting_place(&self) -> Option<&'static str> {
-        self.of_loads()?.load_search.limiting_place()
     }
 }
 

@@ -186,7 +186,8 @@ impl Record {
     pub fn limit(&self, case: &Searched) -> Option<&'static str> {
         let is_disturbed = case.doubt().is_some_and(|doubt| doubt.is_disturbance);
         let is_hidden = is_disturbed || self.shared_cpu(&case.case).is_some();
-        case.search.limiting_place().filter(|_| !is_hidden)
+        let search = case.search.of_loads().filter(|_| !is_hidden)?;
+        search.load_search.limiting_place()
     }
 
     /// Returns the names of the cases for people.
@@ -293,6 +294,6 @@ impl Searched {
                 why,
             });
         }
-        self.search.doubt()
+        self.search.of_loads()?.load_search.doubt()
     }
 }

@@ -59,7 +59,7 @@ fn lossless(case: &Searched, search: &Lossless, asked: LosslessQuestion) -> Valu
         "lowest_lossy_pps": lost,
         "highest_passing_pps": passed,
         "conditional_throughput_pps": found.throughput.map(|pps| rounded(pps, 10.0)),
-        "limiting_place": case.search.limiting_place().unwrap_or_default(),
+        "limiting_place": search.load_search.limiting_place().unwrap_or_default(),
         "doubt": case.doubt().map(|doubt| doubt.why).unwrap_or_default(),
         "cpu_ns_per_packet_p10": cpu_times.map(|times| times.low_ns.round()),
         "cpu_ns_per_packet_p90": cpu_times.map(|times| times.high_ns.round()),
@@ -114,7 +114,7 @@ fn burst(record: &Record, case: &Searched, search: &Lossless, asked: BurstQuesti
         "longest_train_packets_low": low,
         "longest_train_packets_high": high,
         "buffers_hold_packets": record.header().buffer_capacity(&case.case, search.rcvbuf_bytes),
-        "limiting_place": case.search.limiting_place().unwrap_or_default(),
+        "limiting_place": search.load_search.limiting_place().unwrap_or_default(),
         "doubt": case.doubt().map(|doubt| doubt.why).unwrap_or_default(),
     })
 }

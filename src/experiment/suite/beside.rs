@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Figure, Published, PublishedRow, Suite};
+use super::{Published, PublishedRow, Suite};
 use crate::results::export::table::{interval_text, number};
 use crate::results::row::{Row, Status};
 use crate::stats::Estimate;
@@ -82,7 +82,7 @@ fn cells<'a>(published: &'a Published, line: &'a PublishedRow, sweeps: &[Swept])
             published: values[n],
             published_ratio: of_first.map(|(value, first)| value / first),
             measured: found[n].and_then(|row| figure.of(row)),
-            ratio: rows.and_then(|(row, first)| ratio(figure, row, first)),
+            ratio: rows.and_then(|(row, first)| figure.of(row)?.over(figure.of(first)?)),
         }
     };
     published.columns.iter().enumerate().map(cell).collect()
@@ -92,25 +92,6 @@ fn cells<'a>(published: &'a Published, line: &'a PublishedRow, sweeps: &[Swept])
 fn find<'a>(sweeps: &[Swept<'a>], key: &str) -> Option<&'a Row> {
     let mut rows = sweeps.iter().flat_map(|rows| rows.iter());
     rows.find(|row| row.status == Status::Ok && row.case.key() == key)
-}
-
-/// Returns the ratio of two rows: from the rounds if the row has that ratio, else from the two intervals.
-fn ratio(figure: Figure, row: &Row, base: &Row) -> Option<Estimate> {
-    let is_of_one_block = row.seed == base.seed && row.block() == base.block();
-    let (middle, low, high) = if base.case.is_reference() {
-        let (low, high) = (row.ratio_to_std_low, row.ratio_to_std_high);
-        (row.ratio_to_std, low, high)
-    } else if row.case.half_duplex() == Some(base.case) {
-        let (low, high) = (row.ratio_to_half_low, row.ratio_to_half_high);
-        (row.ratio_to_half, low, high)
-    } else {
-        (None, None, None)
-    };
-    // Rows have the ratio of a rate.
-    match middle.filter(|_| is_of_one_block && figure != Figure::RttP50Us) {
-        Some(middle) => Some(Estimate { middle, low, high }),
-        None => figure.of(row)?.over(figure.of(base)?),
-    }
 }
 
 /// Draws the tables, each with its own heading, for a terminal of `width` columns.
