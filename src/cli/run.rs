@@ -40,8 +40,6 @@ pub struct RunArgs {
     pub output: OutputArgs,
 
     /// Runs the sweeps of a suite; udpbench suites lists them
-    ///
-    /// Published results of the same kind are shown beside its results
     #[arg(long, value_name = "NAME", value_parser = Name(suite::names), hide_possible_values = true, help_heading = "What",
         conflicts_with_all = ["pin", "samples", "format"])]
     pub suite: Option<String>,

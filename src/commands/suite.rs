@@ -1,5 +1,4 @@
-//! `udpbench --suite`: runs several sweeps and searches in turn and shows the results beside published ones. `udpbench
-//! suites` lists the suites, or shows one.
+//! `udpbench --suite`: runs several sweeps and searches in turn and writes a page. `udpbench suites` lists the suites, or shows one.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,9 +7,7 @@ use std::{fs, io};
 
 use super::remote_host::RemoteHost;
 use super::session::Outcome;
-use super::{
-    about, default_name, find, measuring, open, run, say, show, show_file, start_time, width,
-};
+use super::{about, default_name, find, measuring, run, say, show, show_file, start_time, width};
 use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
@@ -18,9 +15,8 @@ use crate::cli::options::suite::{
 use crate::cli::{ReportArgs, RunArgs, SuitesArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
-use crate::experiment::suite::{self, Suite, Sweep, Swept, beside, draw};
+use crate::experiment::suite::{self, Suite, Sweep};
 use crate::results::export::is_stdout;
-use crate::results::row::Row;
 use crate::sys::interrupt::Interrupt;
 use crate::term::{fold, shell};
 
@@ -88,12 +84,23 @@ pub(super) fn with(
             _ => outcome = Outcome::Failed,
         }
     }
+    let logs = suite.searches.iter();
+    let logs = logs.map(|of| directory.join(format!("{}.jsonl", of.name)));
     let files = sweeps.into_iter().filter_map(|sweep| sweep.output.output);
-    let logs = suite
-        .searches
-        .iter()
-        .map(|of| directory.join(format!("{}.jsonl", of.name)));
-    conclude(args, &suite, &directory, (files.collect(), logs.collect()))?;
+    if cfg!(feature = "report") {
+        super::report::run(&ReportArgs {
+            files: files.chain(logs).collect(),
+            output: directory.join("report.html"),
+            overwrite: false,
+            suite: Some(suite.name.clone()),
+        })?;
+    } else {
+        let (name, shown) = (&suite.name, shell::path(&directory));
+        say(&format!(
+            "this udpbench was built without the feature report: for a page, use one with it: udpbench report --suite {name} \
+             {shown}/*.csv, and then the logs of its searches"
+        ));
+    }
     Ok(outcome)
 }
 
@@ -148,37 +155,6 @@ fn introduce(suite: &Suite, requests: &[Request], searches: &[Record], directory
         about(expected_time(requests, searches)),
         directory.display()
     ));
-}
-
-/// Writes the report page and prints the results beside the published ones.
-fn conclude(
-    args: &RunArgs,
-    suite: &Suite,
-    directory: &Path,
-    (files, logs): (Vec<PathBuf>, Vec<PathBuf>),
-) -> anyhow::Result<()> {
-    let rows = files.iter().map(|file| Ok(open(file)?.rows));
-    let rows: Vec<Vec<Row>> = rows.collect::<anyhow::Result<_>>()?;
-    if cfg!(feature = "report") {
-        let page = ReportArgs {
-            files: files.into_iter().chain(logs).collect(),
-            output: directory.join("report.html"),
-            overwrite: false,
-            suite: Some(suite.name.clone()),
-        };
-        super::report::run(&page)?;
-    } else {
-        let (name, shown) = (&suite.name, shell::path(directory));
-        say(&format!(
-            "this udpbench was built without the feature report: for a page, use one with it: udpbench report --suite {name} \
-             {shown}/*.csv, and then the logs of its searches"
-        ));
-    }
-    let sweeps: Vec<Swept> = rows.iter().map(Vec::as_slice).collect();
-    if !args.output.quiet {
-        show(&draw(&beside(suite, &sweeps), width()))?;
-    }
-    Ok(())
 }
 
 /// Lists the suites, or shows the file of one.

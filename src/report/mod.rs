@@ -7,7 +7,6 @@
 //! | `summary` | the answer, its reach, the quality of the numbers, from [`crate::verdict::rank`] |
 //! | `comparison` | differences between files, from [`crate::verdict::compare`] |
 //! | `changes` | charts of changes with their verdicts |
-//! | `published` | published results of others, next to the sweeps of a suite |
 //! | `latency` | round trips by engine and load |
 //! | `dots`, `panels` | throughput and CPU time, with losses, and the rows of each chart |
 //! | `troubles` | cases that were not measured, and warnings |
@@ -31,7 +30,6 @@ mod logs;
 mod number;
 mod page;
 mod panels;
-mod published;
 mod searches;
 mod sides;
 mod soaks;

@@ -1,40 +1,31 @@
-//! Suites: named lists of sweeps and searches, with published results of others for comparison. The files
-//! `suites/*.toml` are compiled in.
+//! Suites: named lists of sweeps and searches. The files `suites/*.toml` are compiled in.
 //!
 //! `suites/README.md` explains every key to authors of suites.
 
-mod beside;
-
 use serde::Deserialize;
 
-pub use self::beside::{PublishedComparison, Swept, beside, draw, sources};
 use crate::error::UsageError;
-use crate::results::row::Row;
-use crate::stats::Estimate;
 use crate::text::nearest;
 
 /// Suites of this build in alphabetical order: the name of the file, and its text.
 static TEXTS: &[(&str, &str)] = &[
-    ("board", include_str!("../../../suites/board.toml")),
+    ("board", include_str!("../../suites/board.toml")),
     (
         "good-and-bad-server",
-        include_str!("../../../suites/good-and-bad-server.toml"),
+        include_str!("../../suites/good-and-bad-server.toml"),
     ),
-    ("languages", include_str!("../../../suites/languages.toml")),
-    (
-        "message-io",
-        include_str!("../../../suites/message-io.toml"),
-    ),
+    ("languages", include_str!("../../suites/languages.toml")),
+    ("message-io", include_str!("../../suites/message-io.toml")),
     (
         "network-socket-performance",
-        include_str!("../../../suites/network-socket-performance.toml"),
+        include_str!("../../suites/network-socket-performance.toml"),
     ),
     (
         "rust-socket-benchmark",
-        include_str!("../../../suites/rust-socket-benchmark.toml"),
+        include_str!("../../suites/rust-socket-benchmark.toml"),
     ),
-    ("sockbench", include_str!("../../../suites/sockbench.toml")),
-    ("wire", include_str!("../../../suites/wire.toml")),
+    ("sockbench", include_str!("../../suites/sockbench.toml")),
+    ("wire", include_str!("../../suites/wire.toml")),
 ];
 
 /// Sweeps and searches that answer one question together.
@@ -56,9 +47,6 @@ pub struct Suite {
     /// Searches, in the order in which they run after the sweeps.
     #[serde(default, rename = "find")]
     pub searches: Vec<Sweep>,
-    /// Results that others have published.
-    #[serde(default)]
-    pub published: Vec<Published>,
 }
 
 /// Sweep or search of a suite.
@@ -71,79 +59,6 @@ pub struct Sweep {
     pub about: String,
     /// Options on the command line, after `udpbench` or `udpbench find`.
     pub options: String,
-}
-
-/// Table that somebody has published.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Published {
-    /// Title of the table.
-    pub title: String,
-    /// Machine that was measured.
-    pub hardware: String,
-    /// Unit of the values.
-    pub unit: String,
-    /// Number of our rows that is compared with the values.
-    pub figure: Figure,
-    /// Note that a reader of the comparison needs.
-    #[serde(default)]
-    pub note: String,
-    /// Names of the columns. Ratios are to the first one.
-    pub columns: Vec<String>,
-    /// Lines of the table.
-    pub rows: Vec<PublishedRow>,
-}
-
-/// Line of a published table.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PublishedRow {
-    /// Name of the line.
-    pub name: String,
-    /// Values, one for each column. Not a number where nothing was published.
-    pub values: Vec<f64>,
-    /// Keys of the nearest cases, one for each value. Empty if there is none.
-    pub cases: Vec<String>,
-}
-
-/// Number of a row that can be compared with published values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Figure {
-    /// Payload received per second.
-    ReceivedMbps,
-    /// Datagrams, messages or responses received per second.
-    ReceivedPps,
-    /// Median round trip.
-    RttP50Us,
-}
-
-impl Figure {
-    /// Returns the number of a row, if it has one.
-    pub fn of(self, row: &Row) -> Option<Estimate> {
-        let (middle, [low, high]) = match self {
-            Self::ReceivedMbps => {
-                let ends = [row.received_mbps_low, row.received_mbps_high];
-                (row.received_mbps, ends)
-            }
-            Self::ReceivedPps => {
-                let ends = [row.received_pps_low, row.received_pps_high];
-                (row.received_pps, ends)
-            }
-            Self::RttP50Us => (row.rtt_p50_us, [row.rtt_p50_us_low, row.rtt_p50_us_high]),
-        };
-        let middle = middle?;
-        Some(Estimate { middle, low, high })
-    }
-
-    /// Returns the unit of the number.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::ReceivedMbps => "Mb/s",
-            Self::ReceivedPps => "1/s",
-            Self::RttP50Us => "us",
-        }
-    }
 }
 
 /// Returns every suite of this build.
@@ -185,16 +100,9 @@ impl Suite {
         })?;
         name.clone_into(&mut suite.name);
         // Line breaks in the file have no meaning.
-        suite.about = in_one_line(&suite.about);
-        for table in &mut suite.published {
-            table.note = in_one_line(&table.note);
-        }
+        suite.about = suite.about.split_whitespace().collect::<Vec<_>>().join(" ");
         Ok(suite)
     }
-}
-
-fn in_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
 #[cfg(test)]
@@ -202,7 +110,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::data::Case;
 
     #[test]
     fn every_suite_of_this_build_is_sound() {
@@ -237,21 +144,6 @@ mod tests {
             assert!(names.iter().all(is_file_name), "{names:?}");
             let different: BTreeSet<&&str> = names.iter().collect();
             assert_eq!(different.len(), names.len(), "{names:?}");
-            for table in &suite.published {
-                for row in &table.rows {
-                    let columns = table.columns.len();
-                    assert_eq!(
-                        (row.values.len(), row.cases.len()),
-                        (columns, columns),
-                        "{}",
-                        row.name
-                    );
-                    assert!(row.values[0].is_finite(), "{}: ratios are to it", row.name);
-                    for key in row.cases.iter().filter(|key| !key.is_empty()) {
-                        assert!(Case::of_key(key).is_some(), "{}: {key}", suite.name);
-                    }
-                }
-            }
         }
     }
 }
