@@ -49,15 +49,7 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
             paths.map(|path| Some(path.as_ref()?.to_string_lossy().into_owned()))
         }
     };
-    let mut others = Vec::new();
-    for program in programs {
-        let mut remote = args.remote.clone();
-        if remote.on.is_some() && program.is_some() {
-            (remote.agent, remote.deploy) = (program, false);
-        }
-        let is_quiet = args.output.quiet || !others.is_empty();
-        others.extend(RemoteHost::on(&remote, "auto", is_quiet, interrupt)?);
-    }
+    let mut others = connect(args, programs, interrupt)?;
     let (mut comparison, mut outputs) = match log {
         Some((log, path)) => resume(&log, path, question, &mut others, interrupt)?,
         None => begin(args, question, &mut others, interrupt)?,
@@ -97,6 +89,24 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
         Outcome::Done
     };
     Ok(outcome.unwrap_or(judged))
+}
+
+/// Connects to the host of `--on` for each side, if the option was given, with the side's program as its agent.
+fn connect(
+    args: &AbArgs,
+    programs: [Option<String>; 2],
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<RemoteHost>> {
+    let mut others = Vec::new();
+    for program in programs {
+        let mut remote = args.remote.clone();
+        if remote.on.is_some() && program.is_some() {
+            (remote.agent, remote.deploy) = (program, false);
+        }
+        let is_quiet = args.output.quiet || !others.is_empty();
+        others.extend(RemoteHost::on(&remote, "auto", is_quiet, interrupt)?);
+    }
+    Ok(others)
 }
 
 /// Prints the comparison of the windows measured so far.

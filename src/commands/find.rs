@@ -75,15 +75,7 @@ pub(super) fn search_on(
             run::warn(agents.other_programs().as_slice());
         }
         if output.resume.is_none() {
-            say(&searches_text(&record));
-            let plan = &record.header().plan;
-            for advice in without_effect::of(&common.parameters, plan) {
-                say(&format!("advice: {advice}"));
-            }
-            plan.warnings().iter().for_each(|warning| say(warning));
-            if let Some(more) = options::find::how_to_search_more(what) {
-                say(&more);
-            }
+            introduce(what, &record);
         }
         say(&format!("log: {}", outputs.shown));
     }
@@ -102,7 +94,7 @@ pub(super) fn search_on(
     let ending = session::measure(&mut record, resources, &mut progress, show)?;
     let outputs = &mut progress.outputs;
     if ending == Ending::OutOfTime {
-        let enough = duration::text(record.enough_time());
+        let enough = duration::text(record.header().enough_time());
         outputs.changes = format!(" --max-case-time {enough}");
     }
     let outcome = session::ended(&ending, "", outputs, interrupt)?;
@@ -114,6 +106,19 @@ pub(super) fn search_on(
         Outcome::Inconclusive
     };
     Ok(outcome.unwrap_or(found))
+}
+
+/// Says what is searched, how long that takes, and what may be wrong with it.
+fn introduce(what: &FindCommand, record: &Record) {
+    say(&searches_text(record));
+    let plan = &record.header().plan;
+    for advice in without_effect::of(&what.common().parameters, plan) {
+        say(&format!("advice: {advice}"));
+    }
+    plan.warnings().iter().for_each(|warning| say(warning));
+    if let Some(more) = options::find::how_to_search_more(what) {
+        say(more);
+    }
 }
 
 fn resume(

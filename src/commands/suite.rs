@@ -84,6 +84,12 @@ pub(super) fn with(
             _ => outcome = Outcome::Failed,
         }
     }
+    write_page(&suite, sweeps, &directory)?;
+    Ok(outcome)
+}
+
+/// Writes the report page.
+fn write_page(suite: &Suite, sweeps: Vec<RunArgs>, directory: &Path) -> anyhow::Result<()> {
     let logs = suite.searches.iter();
     let logs = logs.map(|of| directory.join(format!("{}.jsonl", of.name)));
     let files = sweeps.into_iter().filter_map(|sweep| sweep.output.output);
@@ -95,13 +101,13 @@ pub(super) fn with(
             suite: Some(suite.name.clone()),
         })?;
     } else {
-        let (name, shown) = (&suite.name, shell::path(&directory));
+        let (name, shown) = (&suite.name, shell::path(directory));
         say(&format!(
             "this udpbench was built without the feature report: for a page, use one with it: udpbench report --suite {name} \
              {shown}/*.csv, and then the logs of its searches"
         ));
     }
-    Ok(outcome)
+    Ok(())
 }
 
 /// Passes the outcome of one part on. If the part did not finish, says how to resume the whole suite.

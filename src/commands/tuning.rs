@@ -65,17 +65,11 @@ pub(super) fn try_settings(
         agents.settings().lock()?.map_err(refused)?;
     }
     let begun = match past {
-        Some((mut comparison, mut outputs)) => {
+        Some(mut past) => {
             if changes {
-                let settings = comparison.header().settings();
-                let found = agents.settings().differences(&settings)?;
-                if let Some(other) = found.first() {
-                    let problem = format!("{other}; set it as it was, or search anew");
-                    return Err(UsageError::file(&outputs.shown, 1, &problem).into());
-                }
-                session::resumed(&mut comparison, &mut outputs, Vec::new())?;
+                resume(&mut past, &mut agents.settings())?;
             }
-            Some((comparison, outputs))
+            Some(past)
         }
         None => begin(args, peer, &mut agents.settings())?,
     };
@@ -115,6 +109,19 @@ pub(super) fn try_settings(
         Outcome::Done
     };
     Ok(outcome.unwrap_or(found))
+}
+
+/// Checks that all settings are as they were, and writes into the log that it goes on.
+fn resume(
+    (comparison, outputs): &mut (Comparison, Outputs),
+    settings: &mut HostSettings,
+) -> anyhow::Result<()> {
+    let found = settings.differences(&comparison.header().settings())?;
+    if let Some(other) = found.first() {
+        let problem = format!("{other}; set it as it was, or search anew");
+        return Err(UsageError::file(&outputs.shown, 1, &problem).into());
+    }
+    session::resumed(comparison, outputs, Vec::new())
 }
 
 /// Shows the planned changes, and creates the log. `None`: they are only shown.

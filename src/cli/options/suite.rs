@@ -2,7 +2,6 @@
 //! `--suite`.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -69,23 +68,21 @@ pub fn search(
     peer: Option<&Peer>,
 ) -> anyhow::Result<FindCommand> {
     let log = directory.join(format!("{}.jsonl", search.name));
-    let mut all: Vec<OsString> = vec!["udpbench".into(), "find".into()];
-    all.extend(words(search).map(OsString::from));
-    all.extend(["--output".into(), log.clone().into()]);
-    all.extend(["--board".into(), typed.placement.board.clone().into()]);
-    all.extend(["--root".into(), typed.root.clone().into()]);
-    all.extend(typed.output.quiet.then(|| "--quiet".into()));
-    match Cli::try_parse_from(all)?.command {
-        Some(Command::Find(mut args)) => {
-            let common = args.what.common_mut();
-            common.output.resume = log.exists().then_some(log);
-            if peer.and_then(Peer::across_wire).is_some() {
-                wire::complete(&mut common.parameters);
-            }
-            Ok(args.what)
-        }
-        _ => Err(UsageError::flag("--suite", &search.name, "it is no search").into()),
+    let start = ["udpbench", "find"].map(str::to_owned).into_iter();
+    let command = Cli::try_parse_from(start.chain(words(search)))?.command;
+    let Some(Command::Find(mut args)) = command else {
+        return Err(UsageError::flag("--suite", &search.name, "it is no search").into());
+    };
+    let common = args.what.common_mut();
+    common.placement.board.clone_from(&typed.placement.board);
+    common.output.root.clone_from(&typed.root);
+    common.output.quiet = typed.output.quiet;
+    common.output.resume = log.exists().then(|| log.clone());
+    common.output.output = Some(log);
+    if peer.and_then(Peer::across_wire).is_some() {
+        wire::complete(&mut common.parameters);
     }
+    Ok(args.what)
 }
 
 /// Returns the options of a sweep as words, without engines that are left out.

@@ -151,6 +151,30 @@ pub struct Header {
 }
 
 impl Header {
+    /// Returns a CPU that both ends of a case share. `None`: they share none, or are on two machines.
+    pub(super) fn shared_cpu(&self, case: &Case) -> Option<usize> {
+        let mut planned = self.plan.cases();
+        let planned = planned.find(|planned| planned.case == *case)?;
+        planned.shared_cpu(self.wire.as_ref())
+    }
+
+    /// Returns a time limit of a case that should do if that of the header did not: twice the expected time or more,
+    /// in whole minutes or steps of 10 s.
+    pub fn enough_time(&self) -> Duration {
+        let expected = self.question.expected_time(1, self.trial_overhead());
+        let seconds = 2 * expected.max(self.max_time).as_secs().max(1);
+        let step = if seconds > 60 { 60 } else { 10 };
+        Duration::from_secs(seconds.next_multiple_of(step))
+    }
+
+    /// Estimates the time of a trial outside its window. Each one has new processes.
+    pub(super) fn trial_overhead(&self) -> Duration {
+        let settings = &self.settings;
+        let first = self.plan.cases().next();
+        let around = first.map(|it| settings.time_around(&it.case));
+        settings.warmup + settings.time_of_restart() + around.unwrap_or_default()
+    }
+
     /// Returns how many datagrams of a case fit if nobody takes any out: into a token bucket at the sender's interface,
     /// and into a receive buffer. `rcvbuf_bytes` counts the buffer in the kernel's way. The smaller known capacity
     /// counts. `None`: neither is known.

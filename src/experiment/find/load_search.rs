@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::loads::{Goal, TrialLoss};
-use super::mlr::{Found, Mlr, TrialRequest};
+use super::loads::{Found, Goal, TrialLoss, TrialRequest};
+use super::mlr::Mlr;
 use super::place::TrialOutcome;
 use super::steady::{CpuTimes, wanders};
 use crate::text::digits::counted;

@@ -1,4 +1,4 @@
-//! Judges from its trials whether a load passes (RFC 9971, section 6).
+//! What a search for a load asks and finds; judges from its trials whether a load passes (RFC 9971, section 6).
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
@@ -15,6 +15,28 @@ pub struct Goal {
     pub sum_s: f64,
     /// Required distance of the bounds, relative to the upper one.
     pub width: f64,
+}
+
+/// Trial that the search asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrialRequest {
+    /// Load in datagrams per second.
+    pub load: u32,
+    /// Length in seconds.
+    pub seconds: f64,
+}
+
+/// Result of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// Highest load that passes. `None`: no load passes.
+    pub load: Option<u32>,
+    /// Lowest load that is too much. `None`: no load is too much.
+    pub too_much: Option<u32>,
+    /// Datagrams that arrive per second at [`Found::load`]: the conditional throughput.
+    pub throughput: Option<f64>,
+    /// Loads between which the truth lies in at least 95 of 100 searches. `None`: there is no such bound.
+    pub interval: (Option<u32>, Option<u32>),
 }
 
 /// Length and loss of a trial.

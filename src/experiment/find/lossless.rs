@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Next;
 use super::header::{BurstQuestion, LosslessQuestion};
 use super::load_search::{LoadSearch, LoadTrial};
-use super::mlr::Found;
+use super::loads::Found;
 use super::place::TrialOutcome;
 use crate::data::{Arrivals, Case, EngineProperties, Rate, Sample};
 use crate::results::row::pacing::{burst, by_chance};

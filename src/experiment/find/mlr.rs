@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::loads::{Class, Counts, Goal, TrialLoss};
+use super::loads::{Class, Counts, Found, Goal, TrialLoss, TrialRequest};
 use crate::data::Rate;
 
 /// Highest probability that a bound is due to chance alone.
@@ -17,15 +17,6 @@ const ERROR: f64 = 0.01;
 pub(super) const MOST: u32 = Rate::MAX;
 /// Largest distance of the interval from the bound of the search, in doublings of its width.
 const WIDENINGS: u32 = 6;
-
-/// Trial that the search asks for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TrialRequest {
-    /// Load in datagrams per second.
-    pub load: u32,
-    /// Length in seconds.
-    pub seconds: f64,
-}
 
 /// State of a search.
 #[derive(Clone, Debug)]
@@ -38,19 +29,6 @@ pub struct Mlr {
     /// Bounds of another search that this one tries again, one trial for each load. `None`: it is no recheck.
     again: Option<Bounds>,
     trials: BTreeMap<u32, Vec<TrialLoss>>,
-}
-
-/// Result of a search.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
-    /// Highest load that passes. `None`: no load passes.
-    pub load: Option<u32>,
-    /// Lowest load that is too much. `None`: no load is too much.
-    pub too_much: Option<u32>,
-    /// Datagrams that arrive per second at [`Found::load`]: the conditional throughput.
-    pub throughput: Option<f64>,
-    /// Loads between which the truth lies in at least 95 of 100 searches. `None`: there is no such bound.
-    pub interval: (Option<u32>, Option<u32>),
 }
 
 /// Relevant bounds: no load at or below the lower one is known to be too much (RFC 9971, section 6).

@@ -116,7 +116,7 @@ impl Experiment for Record {
     fn work(&self) -> Work {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let each = ms(self.expected_time().0 / self.searches().max(1)).max(1);
-        let overhead = ms(self.trial_overhead());
+        let overhead = ms(self.header.trial_overhead());
         let done = |case: &Searched| match case.next() {
             Some(_) => (ms(case.time) + case.trials * overhead).min(each - 1),
             None => each,
@@ -174,18 +174,11 @@ impl Record {
         self.is_interrupted
     }
 
-    /// Returns a CPU that both ends of a case share. `None`: they share none, or are on two machines.
-    pub fn shared_cpu(&self, case: &Case) -> Option<usize> {
-        let mut planned = self.header.plan.cases();
-        let planned = planned.find(|planned| planned.case == *case)?;
-        planned.shared_cpu(self.header.wire.as_ref())
-    }
-
     /// Returns the limiting place of a case. `None`: it is unknown, or it may be the disturbance by other programs or
     /// the CPU that both ends share.
     pub fn limit(&self, case: &Searched) -> Option<&'static str> {
         let is_disturbed = case.doubt().is_some_and(|doubt| doubt.is_disturbance);
-        let is_hidden = is_disturbed || self.shared_cpu(&case.case).is_some();
+        let is_hidden = is_disturbed || self.header.shared_cpu(&case.case).is_some();
         let search = case.search.of_loads().filter(|_| !is_hidden)?;
         search.load_search.limiting_place()
     }
@@ -217,24 +210,8 @@ impl Record {
         let searches = self.searches();
         let question = self.header.question;
         let most = self.header.max_time.saturating_mul(searches);
-        let time = question.expected_time(searches, self.trial_overhead());
+        let time = question.expected_time(searches, self.header.trial_overhead());
         (time.min(most), most)
-    }
-
-    /// Returns a time limit of a case that should do if that of the header did not: twice the expected time or more,
-    /// in whole minutes or steps of 10 s.
-    pub fn enough_time(&self) -> Duration {
-        let expected = self.header.question.expected_time(1, self.trial_overhead());
-        let seconds = 2 * expected.max(self.header.max_time).as_secs().max(1);
-        let step = if seconds > 60 { 60 } else { 10 };
-        Duration::from_secs(seconds.next_multiple_of(step))
-    }
-
-    /// Estimates the time of a trial outside its window. Each one has new processes.
-    fn trial_overhead(&self) -> Duration {
-        let Header { settings, plan, .. } = &self.header;
-        let around = plan.cases().next().map(|it| settings.time_around(&it.case));
-        settings.warmup + settings.time_of_restart() + around.unwrap_or_default()
     }
 
     /// Returns the number of the case with this key, from 0.

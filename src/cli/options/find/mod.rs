@@ -142,17 +142,12 @@ fn refuse_short(flag: &'static str, value: Duration, least: Duration) -> Result<
 }
 
 /// Returns a line on how to search more, if the defaults leave cases out.
-pub fn how_to_search_more(what: &FindCommand) -> Option<String> {
-    let FindCommand::Lossless(args) = what else {
-        return None;
+pub fn how_to_search_more(what: &FindCommand) -> Option<&'static str> {
+    let is_reduced = match what {
+        FindCommand::Lossless(args) => is_default(&args.common.parameters) != (false, false),
+        _ => false,
     };
-    let (engines, payloads) = is_default(&args.common.parameters);
-    let more = [
-        engines.then_some("--engine all"),
-        payloads.then_some("--payload 26,1460"),
-    ];
-    let more = more.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    (!more.is_empty()).then(|| format!("to search more: {more}"))
+    is_reduced.then_some("to search more: --engine all, --payload 26,1460")
 }
 
 /// Returns whether the engines, and the payloads, are the default ones.

@@ -20,6 +20,7 @@ use crate::text::duration::ns;
 use crate::verdict::judge::By;
 
 pub use self::parameter::Parameter;
+pub use self::rounds::IdleShare;
 pub(super) use self::rounds::Trial;
 
 mod knee;
@@ -203,9 +204,6 @@ impl AxisSearch {
     }
 }
 
-/// Smallest increase of the share of time in an idle state by which the state explains a step.
-const LEAST_SHARE_INCREASE: f64 = 0.2;
-
 /// Value from which on the time or the loss differs, compared with a value before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
@@ -234,17 +232,6 @@ pub struct Change {
     pub interval: (f64, f64),
 }
 
-/// Idle state, with the share of time that CPUs are in it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IdleShare {
-    /// Name that the driver gives the state.
-    pub name: String,
-    /// Share before the step, 0 to 1.
-    pub before: f64,
-    /// Share after the step, 0 to 1.
-    pub after: f64,
-}
-
 impl Finding {
     /// Compares the values at two positions.
     fn between(rounds: &Rounds, (before, after): (usize, usize)) -> Self {
@@ -255,7 +242,7 @@ impl Finding {
             ns: (rounds.median_ns(before), rounds.median_ns(after)),
             change: Change::between(rounds, before, after),
             loss: (rounds.loss(before), rounds.loss(after)),
-            idle_state: IdleShare::grown(rounds, before, after),
+            idle_state: rounds.idle_state(before, after),
             beyond: None,
         }
     }
@@ -270,22 +257,5 @@ impl Change {
             estimate: difference.estimate().exp_m1(),
             interval: (low.exp_m1(), high.exp_m1()),
         })
-    }
-}
-
-impl IdleShare {
-    fn grown(rounds: &Rounds, before: usize, after: usize) -> Option<Self> {
-        let shares_before = rounds.idle_shares(before);
-        let shares = rounds.idle_shares(after).into_iter().map(|(name, after)| {
-            let same_state = shares_before.iter().find(|(other, _)| *other == name);
-            let before = same_state.map_or(0.0, |(_, share)| *share);
-            Self {
-                name,
-                before,
-                after,
-            }
-        });
-        let most = shares.max_by(|a, b| (a.after - a.before).total_cmp(&(b.after - b.before)));
-        most.filter(|it| it.after - it.before >= LEAST_SHARE_INCREASE)
     }
 }

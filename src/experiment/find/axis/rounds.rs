@@ -81,6 +81,20 @@ fn nanoseconds(sample: &Sample) -> Option<f64> {
     (packets > 0).then(|| sample.window_ns as f64 / packets as f64)
 }
 
+/// Smallest increase of the share of time in an idle state by which the state explains a step.
+const LEAST_SHARE_INCREASE: f64 = 0.2;
+
+/// Idle state, with the share of time that CPUs are in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IdleShare {
+    /// Name that the driver gives the state.
+    pub name: String,
+    /// Share before the step, 0 to 1.
+    pub before: f64,
+    /// Share after the step, 0 to 1.
+    pub after: f64,
+}
+
 /// Trials of some values, by round and position.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
@@ -205,8 +219,25 @@ impl Rounds {
         })
     }
 
+    /// Returns the idle state whose share of the CPUs' time grows most from one position to another. `None`: none grows
+    /// enough.
+    pub(super) fn idle_state(&self, before: usize, after: usize) -> Option<IdleShare> {
+        let shares_before = self.idle_shares(before);
+        let shares = self.idle_shares(after).into_iter().map(|(name, after)| {
+            let same_state = shares_before.iter().find(|(other, _)| *other == name);
+            let before = same_state.map_or(0.0, |(_, share)| *share);
+            IdleShare {
+                name,
+                before,
+                after,
+            }
+        });
+        let most = shares.max_by(|a, b| (a.after - a.before).total_cmp(&(b.after - b.before)));
+        most.filter(|it| it.after - it.before >= LEAST_SHARE_INCREASE)
+    }
+
     /// Returns the share of the CPUs' time in each idle state at a position.
-    pub(super) fn idle_shares(&self, position: usize) -> Vec<(String, f64)> {
+    fn idle_shares(&self, position: usize) -> Vec<(String, f64)> {
         let (mut all, mut window_ns) = (IdleTimes::default(), 0);
         for trial in self.trials(position) {
             all.add(&trial.idle);

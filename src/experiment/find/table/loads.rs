@@ -122,12 +122,7 @@ pub(super) fn answer(record: &Record) -> String {
 /// Describes the fastest case at its settings: its rate, the cases that are not slower for sure, and its limit.
 fn described(record: &Record, (case, search): Loads, ties: &[String]) -> String {
     let rate = number((case, search), search.found().load) + mark(case);
-    let perhaps = if case.next().is_some() {
-        "perhaps "
-    } else {
-        ""
-    };
-    let mut text = format!("{}, {perhaps}{rate} k/s", case.case.label());
+    let mut text = format!("{}, {rate} k/s", case.case.label());
     if let Some(mbits) = mbits((case, search)) {
         let _ = write!(text, " ({mbits:.0} Mb/s)");
     }
@@ -192,30 +187,19 @@ pub(super) fn notes(record: &Record) -> String {
     notes
 }
 
-pub(super) fn legend(record: &Record, asked: LosslessQuestion) -> String {
-    let what = match asked.goal_pct {
-        0.0 => "any is lost".to_owned(),
-        goal_pct => format!("more than {goal_pct} % are lost"),
-    };
-    let again = if asked.recheck.is_zero() {
-        String::new()
-    } else {
-        format!(", both tried again over {}", duration::text(asked.recheck))
-    };
-    let what_is_sent = if cases(record).any(|(case, _)| case.case.is_rr()) {
-        "requests"
-    } else {
-        "datagrams"
-    };
+pub(super) fn legend(asked: LosslessQuestion) -> String {
     format!(
-        "\nlossless: the highest rate, in thousands of {what_is_sent} per second, at which in no more than {} % of \
-         the trials {what}, within {} %: trials of {}, {} of them just below it and just above it (RFC 9971){again}. 95 % interval: \
-         in 95 of 100 searches or more it holds that rate. not steady: good and bad trials came in runs, or the CPU was not \
-         equally fast. limit: where most was lost just above the rate.\n",
+        "\nlossless: the highest rate, in thousands of datagrams or requests per second, at which in no more than {} % of \
+         the trials more than {} % are lost, within {} %: trials of {}, {} of them just below it and just above it (RFC \
+         9971), both tried again over {}. 95 % interval: in 95 of 100 searches or more it holds that rate. not steady: \
+         good and bad trials came in runs, or the CPU was not equally fast. limit: where most was lost just above the \
+         rate.\n",
         asked.exceed_pct,
+        asked.goal_pct,
         asked.width_pct,
         duration::text(asked.trial),
         duration::text(asked.sum),
+        duration::text(asked.recheck),
     )
 }
 

@@ -37,7 +37,7 @@ pub fn answers(record: &Record) -> SearchReport {
     let (mut measured, mut answer) = (String::new(), String::new());
     let table = match record.header().question {
         Question::Lossless(asked) => {
-            legend += &loads::legend(record, asked);
+            legend += &loads::legend(asked);
             answer = loads::answer(record);
             loads::table(record)
         }

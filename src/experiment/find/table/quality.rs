@@ -56,7 +56,7 @@ pub(super) struct Quality(Vec<Doubt>);
 impl Quality {
     /// Grades the result of a case. Of other searches than for rates, only a shared CPU is judged.
     pub(super) fn of(record: &Record, case: &Searched) -> Self {
-        let shared = record.shared_cpu(&case.case).map(Doubt::SharedCpu);
+        let shared = record.header().shared_cpu(&case.case).map(Doubt::SharedCpu);
         let mut doubts: Vec<Doubt> = shared.into_iter().collect();
         let Search::Lossless(search) = &case.search else {
             return Self(doubts);
@@ -169,7 +169,7 @@ fn next(record: &Record, doubts: &[Doubt]) -> Vec<String> {
         rechecks = 3 * recheck;
     }
     if is_any(&[Doubt::Unfinished]) || rechecks > header.max_time {
-        let limit = record.enough_time().max(rechecks);
+        let limit = header.enough_time().max(rechecks);
         changes.push(("--max-case-time", duration::text(limit)));
     }
     let typed = CommandLine(&header.run.command_line);
