@@ -106,7 +106,7 @@ impl ResumeArgs {
                 None => self.set_sweep(&mut args.run),
                 Some(WireCommand::Latency(args)) => self.set_sweep(&mut args.run),
                 Some(WireCommand::Find(args)) => {
-                    self.set_search(&mut args.what.common_mut().output)
+                    self.set_search(&mut args.what.common_mut().output);
                 }
                 Some(WireCommand::Soak(args)) => args.resume = log,
             },

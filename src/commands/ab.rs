@@ -40,14 +40,13 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
     let log = args.output.resume.as_deref();
     let log = log.map(|path| Ok::<_, UsageError>((Log::<Header>::open_to_resume(path)?, path)));
     let log = log.transpose()?;
-    let programs = match &log {
-        Some((log, _)) => [&log.header.a, &log.header.b].map(|setup| setup.program.clone()),
-        None => {
-            // The hosts then say whether they have the programs.
-            options::ab::check_sides(args)?;
-            let paths = [&args.sides.program_a, &args.sides.program_b];
-            paths.map(|path| Some(path.as_ref()?.to_string_lossy().into_owned()))
-        }
+    let programs = if let Some((log, _)) = &log {
+        [&log.header.a, &log.header.b].map(|setup| setup.program.clone())
+    } else {
+        // The hosts then say whether they have the programs.
+        options::ab::check_sides(args)?;
+        let paths = [&args.sides.program_a, &args.sides.program_b];
+        paths.map(|path| Some(path.as_ref()?.to_string_lossy().into_owned()))
     };
     let mut others = connect(args, programs, interrupt)?;
     let (mut comparison, mut outputs) = match log {

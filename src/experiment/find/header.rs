@@ -180,10 +180,11 @@ impl Header {
     /// counts. `None`: neither is known.
     pub(super) fn buffer_capacity(&self, case: &Case, rcvbuf_bytes: Option<u64>) -> Option<u64> {
         let link = self.wire.as_ref().and_then(|wire| wire.link(case));
-        let mut ends = link.map(|link| [&link.local.interface, &link.remote.interface]);
-        if case.direction == Some(Direction::Down) {
-            ends.iter_mut().for_each(|ends| ends.reverse());
-        }
+        let ends = link.map(|link| [&link.local.interface, &link.remote.interface]);
+        let ends = ends.map(|[local, remote]| match case.direction {
+            Some(Direction::Down) => [remote, local],
+            _ => [local, remote],
+        });
         let headers = match case.ip {
             Ip::V4 => 14 + 20 + 8,
             Ip::V6 => 14 + 40 + 8,

@@ -56,16 +56,13 @@ pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyh
     }
     let mut request = request(given, common, peer)?;
     let plan = &mut request.plan;
-    match &mut question {
-        Question::Axis(asked) => {
-            asked.seed = request.schedule.seed;
-            axis::for_search(plan, asked.parameter);
-        }
-        _ => {
-            let blocks = plan.blocks.iter_mut();
-            for planned in blocks.flat_map(|block| &mut block.cases) {
-                planned.case.rate = None;
-            }
+    if let Question::Axis(asked) = &mut question {
+        asked.seed = request.schedule.seed;
+        axis::for_search(plan, asked.parameter);
+    } else {
+        let blocks = plan.blocks.iter_mut();
+        for planned in blocks.flat_map(|block| &mut block.cases) {
+            planned.case.rate = None;
         }
     }
     let mut max_time = MAX_CASE_TIME;

@@ -1,5 +1,6 @@
 //! Grade of the results that a search has found, and the next step.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::super::header::{Header, Question};
@@ -114,7 +115,7 @@ pub(super) fn quality_and_next(record: &Record) -> String {
     let graded = grades.iter().map(|(quality, names)| {
         let mut line = quality.name().to_owned();
         if are_several {
-            line += &format!(" ({})", names.join("; "));
+            let _ = write!(line, " ({})", names.join("; "));
         }
         let reasons = quality.0.iter().map(|doubt| doubt.in_words());
         let reasons = reasons.collect::<Vec<String>>().join("; ");
