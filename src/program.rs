@@ -66,7 +66,7 @@ fn execute(words: &[OsString]) -> anyhow::Result<ExitCode> {
         Some(Command::Files(args)) => commands::files::run(args),
         Some(Command::Engines(args)) => commands::engines::run(args),
         Some(Command::Boards(args)) => commands::boards::run(args),
-        Some(Command::Suites(args)) => commands::suites::run(args),
+        Some(Command::Suites(args)) => commands::suite::show_suites(args),
         Some(Command::Summarize(args)) => commands::summarize::run(args),
         Some(Command::Compare(args)) => commands::compare::run(args),
         Some(Command::Ab(args)) => commands::ab::run(args),

@@ -58,46 +58,14 @@ macro_rules! of_any {
 }
 
 impl FindCommand {
-    /// As it is typed.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Lossless(_) => "lossless",
-            Self::Cliff(_) => "cliff",
-            Self::Idle(_) => "idle",
-            Self::Burst(_) => "burst",
-            Self::Knee(_) => "knee",
-            Self::Tuning(_) => "tuning",
-        }
+    /// Returns the options that every search has.
+    pub fn common(&self) -> &FindCommonArgs {
+        of_any!(self, args => &args.common)
     }
 
-    /// Returns the parameters that were typed.
-    pub fn given(&self) -> &ParameterArgs {
-        of_any!(self, args => &args.parameters)
-    }
-
-    /// Returns the parameters of the cases.
-    pub fn parameters(&mut self) -> &mut ParameterArgs {
-        of_any!(self, args => &mut args.parameters)
-    }
-
-    /// On which board.
-    pub fn placement(&self) -> &PlacementArgs {
-        of_any!(self, args => &args.placement)
-    }
-
-    /// Returns the time limits.
-    pub fn time(&self) -> &SearchTimeArgs {
-        of_any!(self, args => &args.time)
-    }
-
-    /// Returns the options of the output, for changing them.
-    pub fn output_mut(&mut self) -> &mut FindOutputArgs {
-        of_any!(self, args => &mut args.output)
-    }
-
-    /// Returns the options of the output.
-    pub fn output(&self) -> &FindOutputArgs {
-        of_any!(self, args => &args.output)
+    /// Returns the options that every search has, for changing them.
+    pub fn common_mut(&mut self) -> &mut FindCommonArgs {
+        of_any!(self, args => &mut args.common)
     }
 }
 
@@ -107,9 +75,20 @@ pub struct SearchArgs<S: Args> {
     /// Options of this kind of search.
     #[command(flatten)]
     pub search: S,
-    /// For how long.
+    /// Options of all searches.
     #[command(flatten)]
-    pub time: SearchTimeArgs,
+    pub common: FindCommonArgs,
+}
+
+/// The options of all searches.
+#[derive(Args, Clone, Debug)]
+pub struct FindCommonArgs {
+    /// Time limit of each case [default: 5m]
+    #[arg(long, help_heading = "Measuring", value_name = "TIME", value_parser = duration::parse)]
+    pub max_case_time: Option<Duration>,
+    /// Traffic before each trial counts [default: of the board profile, mostly 50ms]
+    #[arg(long, help_heading = "Measuring", value_name = "TIME", value_parser = duration::parse)]
+    pub warmup: Option<Duration>,
     /// Parameters of the cases.
     #[command(flatten)]
     pub parameters: ParameterArgs,
@@ -119,18 +98,6 @@ pub struct SearchArgs<S: Args> {
     /// Options of the output.
     #[command(flatten)]
     pub output: FindOutputArgs,
-}
-
-/// Time limits of a search.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Measuring")]
-pub struct SearchTimeArgs {
-    /// Time limit of each case [default: 5m]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    pub max_case_time: Option<Duration>,
-    /// Traffic before each trial counts [default: of the board profile, mostly 50ms]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    pub warmup: Option<Duration>,
 }
 
 /// Options of a search for the highest rate without loss: the attributes of a goal of RFC 9971.

@@ -36,7 +36,9 @@ use crate::data::Buffer;
 pub use self::ab::AbArgs;
 pub use self::agent::AgentArgs;
 pub use self::axis::{AxisArgs, IdleArgs, KneeArgs};
-pub use self::find::{BurstArgs, FindArgs, FindCommand, FindOutputArgs, LosslessArgs, SearchArgs};
+pub use self::find::{
+    BurstArgs, FindArgs, FindCommand, FindCommonArgs, FindOutputArgs, LosslessArgs, SearchArgs,
+};
 pub use self::listen::{ListenArgs, ListenShape};
 pub(crate) use self::parameters::PROGRAM;
 pub use self::parameters::{EngineArg, ParameterArgs};

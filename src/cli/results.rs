@@ -201,7 +201,7 @@ pub struct ReportArgs {
     pub overwrite: bool,
     /// The suite whose sweeps wrote the files
     ///
-    /// The page has the published results, and compares nothing
+    /// The page compares nothing
     #[arg(long, value_name = "NAME")]
     pub suite: Option<String>,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, FromArgMatches, ValueHint};
 
-use super::{Cli, Command, RunArgs, WireCommand};
+use super::{Cli, Command, FindOutputArgs, RunArgs, ShapeArgs, WireCommand};
 use crate::error::UsageError;
 use crate::results::export::is_stdout;
 use crate::results::log::{Header, Log, run_of};
@@ -76,30 +76,43 @@ impl ResumeArgs {
     /// Lets the command go on with the log.
     fn set(&self, cli: &mut Cli) -> Result<(), UsageError> {
         let log = Some(self.log.clone());
-        let (run, resume) = match &mut cli.command {
-            None => (Some(&mut cli.run), None),
-            Some(Command::Run(args)) => (Some(&mut **args), None),
-            Some(Command::Latency(args)) => (Some(&mut args.run), None),
-            Some(Command::Find(args)) => (None, Some(&mut args.what.output_mut().resume)),
-            Some(Command::Ab(args)) => (None, Some(&mut args.output.resume)),
-            Some(Command::Soak(args)) => (None, Some(&mut args.resume)),
+        match &mut cli.command {
+            None => self.set_sweep(&mut cli.run),
+            Some(Command::Run(args)) => self.set_sweep(args),
+            Some(Command::Latency(args)) => self.set_sweep(&mut args.run),
+            Some(Command::Find(args)) => self.set_search(&mut args.what.common_mut().output),
+            Some(Command::Ab(args)) => {
+                args.output.resume = log;
+                self.set_form(&mut args.asked.form);
+            }
+            Some(Command::Soak(args)) => args.resume = log,
             Some(Command::Wire(args)) => match &mut args.what {
-                None => (Some(&mut args.run), None),
-                Some(WireCommand::Latency(args)) => (Some(&mut args.run), None),
-                Some(WireCommand::Find(args)) => (None, Some(&mut args.what.output_mut().resume)),
-                Some(WireCommand::Soak(args)) => (None, Some(&mut args.resume)),
+                None => self.set_sweep(&mut args.run),
+                Some(WireCommand::Latency(args)) => self.set_sweep(&mut args.run),
+                Some(WireCommand::Find(args)) => {
+                    self.set_search(&mut args.what.common_mut().output);
+                }
+                Some(WireCommand::Soak(args)) => args.resume = log,
             },
             Some(_) => {
                 let fix = "a listener has no rest to do: start another one with udpbench listen";
                 return Err(self.refused(fix));
             }
         };
-        if let Some(resume) = resume {
-            *resume = log;
-        } else if let Some(run) = run {
-            self.set_sweep(run);
-        }
         Ok(())
+    }
+
+    fn set_search(&self, output: &mut FindOutputArgs) {
+        output.resume = Some(self.log.clone());
+        self.set_form(&mut output.form);
+    }
+
+    /// Answers are a table again, unless another form is typed now.
+    fn set_form(&self, form: &mut ShapeArgs) {
+        let is_typed = |flag: String| flag == "--format" || flag == "--decimal-comma";
+        if !self.flags().any(is_typed) {
+            *form = ShapeArgs::default();
+        }
     }
 
     fn set_sweep(&self, run: &mut RunArgs) {

@@ -37,8 +37,6 @@ pub struct RunArgs {
     pub output: OutputArgs,
 
     /// Runs the sweeps of a suite; udpbench suites lists them
-    ///
-    /// Published results of the same kind are shown beside its results
     #[arg(long, value_name = "NAME", help_heading = "What",
         conflicts_with_all = ["pin", "samples", "format"])]
     pub suite: Option<String>,

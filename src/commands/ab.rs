@@ -12,13 +12,12 @@ use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
 use super::{measuring, run, say, show_answers, width};
+use crate::cli::AbArgs;
 use crate::cli::options;
-use crate::cli::peer::Words;
-use crate::cli::{AbArgs, RemoteArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::Header;
 use crate::experiment::ab::{Comparison, judge, rows, table};
-use crate::results::export::Conclusion;
+use crate::results::export::{Conclusion, Format};
 use crate::results::log::{Log, Side};
 use crate::session::{Experiment, Logged, Resources};
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -41,32 +40,21 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
     let log = args.output.resume.as_deref();
     let log = log.map(|path| Ok::<_, UsageError>((Log::<Header>::open_to_resume(path)?, path)));
     let log = log.transpose()?;
-    let programs = match &log {
-        Some((log, _)) => [&log.header.a.program, &log.header.b.program].map(Option::clone),
-        None => [&args.sides.program_a, &args.sides.program_b].map(|path| {
-            path.as_ref()
-                .map(|path| path.to_string_lossy().into_owned())
-        }),
-    };
-    if log.is_none() {
+    let programs = if let Some((log, _)) = &log {
+        [&log.header.a, &log.header.b].map(|setup| setup.program.clone())
+    } else {
         // The hosts then say whether they have the programs.
         options::ab::check_sides(args)?;
-    }
-    let mut others = Vec::new();
-    for program in &programs {
-        others.extend(on(
-            &args.remote,
-            program.as_deref(),
-            args.output.quiet || !others.is_empty(),
-            interrupt,
-        )?);
-    }
+        let paths = [&args.sides.program_a, &args.sides.program_b];
+        paths.map(|path| Some(path.as_ref()?.to_string_lossy().into_owned()))
+    };
+    let mut others = connect(args, programs, interrupt)?;
     let (mut comparison, mut outputs) = match log {
         Some((log, path)) => resume(&log, path, question, &mut others, interrupt)?,
         None => begin(args, question, &mut others, interrupt)?,
     };
     let peer = others.first().map(|other| &other.peer);
-    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
+    outputs.words = peer.map(|peer| peer.words.clone()).unwrap_or_default();
     if !args.output.quiet {
         say(&format!("log: {}", outputs.shown));
     }
@@ -85,48 +73,55 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
         power_command: None,
         interrupt,
     };
-    let shown = |comparison: &Comparison, _: &Progress, _: &mut [Agents]| show(args, comparison);
-    let ending = session::measure(&mut comparison, resources, &mut progress, shown)?;
-    let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
-    let judged = || {
-        let judgement = judge(&comparison.record, question);
-        if judgement.is_worse() {
-            Outcome::Worse
-        } else if judgement.is_inconclusive() && args.asked.accept.is_none() {
-            Outcome::Inconclusive
-        } else {
-            Outcome::Done
-        }
+    let show = |comparison: &Comparison, _: &Progress, _: &mut [Agents]| {
+        let detail = Detail::of(args.asked.details);
+        show_comparison(comparison, args.asked.form.shape()?, detail)
     };
-    Ok(outcome.unwrap_or_else(judged))
+    let ending = session::measure(&mut comparison, resources, &mut progress, show)?;
+    let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
+    let judgement = judge(&comparison.record, question);
+    let judged = if judgement.is_worse() {
+        Outcome::Worse
+    } else if judgement.is_inconclusive() && args.asked.accept.is_none() {
+        Outcome::Inconclusive
+    } else {
+        Outcome::Done
+    };
+    Ok(outcome.unwrap_or(judged))
+}
+
+/// Connects to the host of `--on` for each side, if the option was given, with the side's program as its agent.
+fn connect(
+    args: &AbArgs,
+    programs: [Option<String>; 2],
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<RemoteHost>> {
+    let mut others = Vec::new();
+    for program in programs {
+        let mut remote = args.remote.clone();
+        if remote.on.is_some() && program.is_some() {
+            (remote.agent, remote.deploy) = (program, false);
+        }
+        let is_quiet = args.output.quiet || !others.is_empty();
+        others.extend(RemoteHost::on(&remote, "auto", is_quiet, interrupt)?);
+    }
+    Ok(others)
 }
 
 /// Prints the comparison of the windows measured so far.
-fn show(args: &AbArgs, comparison: &Comparison) -> anyhow::Result<()> {
-    let Comparison {
-        record, question, ..
-    } = comparison;
-    let judgement = judge(record, *question);
-    let table = || table::draw(record, &judgement, Detail::of(args.asked.details), width());
-    let conclusion = Conclusion::of_comparison(judgement.is_worse(), judgement.is_inconclusive());
-    show_answers(args.asked.form.shape()?, &conclusion, table, || {
-        rows::rows(record, &judgement)
-    })
-}
-
-/// Connects to the host of `--on`, if the option was given, and uses `program` as its agent.
-fn on(
-    options: &RemoteArgs,
-    program: Option<&str>,
-    is_quiet: bool,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Option<RemoteHost>> {
-    let mut options = options.clone();
-    if let Some(program) = program.filter(|_| options.on.is_some()) {
-        options.agent = Some(program.to_owned());
-        options.deploy = false;
-    }
-    RemoteHost::on(&options, "auto", is_quiet, interrupt)
+pub(super) fn show_comparison(
+    comparison: &Comparison,
+    shape: Format,
+    detail: Detail,
+) -> anyhow::Result<()> {
+    let record = &comparison.record;
+    let judgement = judge(record, comparison.question);
+    let table = || table::draw(record, &judgement, detail, width());
+    let conclusion = match record.header().tunings {
+        None => Conclusion::of_comparison(judgement.is_worse(), judgement.is_inconclusive()),
+        Some(_) => Conclusion::default(),
+    };
+    show_answers(shape, &conclusion, table, || rows(record, &judgement))
 }
 
 /// Returns the agents of each side: one of a remote host per side, or local processes of that side's program.
@@ -205,10 +200,8 @@ fn resume(
         let added = header.setup(side).plan.add_programs();
         added.map_err(anyhow::Error::msg)?;
     }
-    for (side, now) in Side::BOTH
-        .into_iter()
-        .zip(versions(header, others, interrupt)?)
-    {
+    let versions = versions(header, others, interrupt)?;
+    for (side, now) in Side::BOTH.into_iter().zip(versions) {
         let then = &header.setup(side).version;
         ensure!(
             then.is_empty() || now == *then,

@@ -13,7 +13,7 @@ use super::start_time::now;
 use super::{measuring, run, say, show_answers, tuning, width};
 use crate::cli::options::{self, without_effect};
 use crate::cli::peer::Peer;
-use crate::cli::{FindArgs, FindCommand};
+use crate::cli::{FindArgs, FindCommand, FindCommonArgs};
 use crate::experiment::find::header::Header;
 use crate::experiment::find::{Record, rows, table};
 use crate::results::export::Conclusion;
@@ -29,9 +29,11 @@ use crate::trial::agents::Agents;
 /// # Errors
 /// Fails on bad input, or if the log cannot be written.
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
-    let (output, board) = (args.what.output(), &args.what.placement().board);
+    let FindCommonArgs {
+        output, placement, ..
+    } = args.what.common();
     measuring(|interrupt| {
-        let mut remote = RemoteHost::on(&output.remote, board, output.quiet, interrupt)?;
+        let mut remote = RemoteHost::on(&output.remote, &placement.board, output.quiet, interrupt)?;
         search_on(&args.what, interrupt, remote.as_mut())
     })
 }
@@ -48,13 +50,14 @@ pub(super) fn search_on(
     if let FindCommand::Tuning(args) = what {
         return tuning::try_settings(args, interrupt, remote);
     }
-    let output = what.output();
+    let common = what.common();
+    let output = &common.output;
     let shape = output.form.shape()?;
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(remote, &root, interrupt);
     let words = peer.map(|peer| peer.words.clone());
     let (mut record, mut outputs) = if let Some(path) = &output.resume {
-        resume(path, what, peer)?
+        resume(path, common, peer)?
     } else {
         let started_at = now();
         let mut header = options::find::header(what, peer, &started_at)?;
@@ -66,26 +69,14 @@ pub(super) fn search_on(
         let outputs = Outputs::log_of(output.output.as_deref(), name, &header)?;
         (Record::new(header), outputs)
     };
-    if !output.quiet && !record.is_complete() {
-        run::warn(agents.other_programs().as_slice());
-    }
-    if !output.quiet && output.resume.is_none() {
-        say(&searches_text(&record));
-        for advice in without_effect::of(what.given(), &record.header().plan) {
-            say(&format!("advice: {advice}"));
-        }
-        record
-            .header()
-            .plan
-            .warnings()
-            .iter()
-            .for_each(|warning| say(warning));
-        if let Some(more) = options::find::how_to_search_more(what) {
-            say(more);
-        }
-    }
     outputs.words = words.unwrap_or_default();
     if !output.quiet {
+        if !record.is_complete() {
+            run::warn(agents.other_programs().as_slice());
+        }
+        if output.resume.is_none() {
+            introduce(what, &record);
+        }
         say(&format!("log: {}", outputs.shown));
     }
     let mut progress = Progress::new(outputs, output.quiet, record.work());
@@ -101,21 +92,12 @@ pub(super) fn search_on(
         show_answers(shape, &Conclusion::default(), table, || rows::rows(record))
     };
     let ending = session::measure(&mut record, resources, &mut progress, show)?;
-    finish(&record, &ending, &mut progress.outputs, interrupt)
-}
-
-/// Says how the search goes on, and returns its outcome.
-fn finish(
-    record: &Record,
-    ending: &Ending,
-    outputs: &mut Outputs,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Outcome> {
-    if *ending == Ending::OutOfTime {
-        let enough = duration::text(record.enough_time());
+    let outputs = &mut progress.outputs;
+    if ending == Ending::OutOfTime {
+        let enough = duration::text(record.header().enough_time());
         outputs.changes = format!(" --max-case-time {enough}");
     }
-    let outcome = session::ended(ending, "", outputs, interrupt)?;
+    let outcome = session::ended(&ending, "", outputs, interrupt)?;
     let found = if record.has_failed() {
         Outcome::Failed
     } else if record.is_complete() {
@@ -126,21 +108,31 @@ fn finish(
     Ok(outcome.unwrap_or(found))
 }
 
+/// Says what is searched, how long that takes, and what may be wrong with it.
+fn introduce(what: &FindCommand, record: &Record) {
+    say(&searches_text(record));
+    let plan = &record.header().plan;
+    for advice in without_effect::of(&what.common().parameters, plan) {
+        say(&format!("advice: {advice}"));
+    }
+    plan.warnings().iter().for_each(|warning| say(warning));
+    if let Some(more) = options::find::how_to_search_more(what) {
+        say(more);
+    }
+}
+
 fn resume(
     path: &Path,
-    what: &FindCommand,
+    common: &FindCommonArgs,
     peer: Option<&Peer>,
 ) -> anyhow::Result<(Record, Outputs)> {
     let mut log = Log::<Header>::open_to_resume(path)?;
-    log.header.settings.root = Root::new(&what.output().root);
-    log.header.max_time = what.time().max_case_time.unwrap_or(log.header.max_time);
+    log.header.settings.root = Root::new(&common.output.root);
+    log.header.max_time = common.max_case_time.unwrap_or(log.header.max_time);
     log.header.settings.request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
     let mut record = Record::of(&log)?;
-    record
-        .header()
-        .plan
-        .add_programs()
-        .map_err(anyhow::Error::msg)?;
+    let added = record.header().plan.add_programs();
+    added.map_err(anyhow::Error::msg)?;
     let mut outputs = Outputs::resume_log(path, log.end)?;
     session::resumed(&mut record, &mut outputs, Vec::new())?;
     Ok((record, outputs))

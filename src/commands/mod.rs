@@ -22,7 +22,6 @@ mod session;
 pub mod soak;
 mod start_time;
 pub mod suite;
-pub mod suites;
 pub mod summarize;
 pub mod tuning;
 pub mod watch;

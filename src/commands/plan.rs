@@ -64,9 +64,14 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
 
 /// Prints the searches of `find`, and how long they take.
 fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
-    let output = what.output();
+    let common = what.common();
     let interrupt = interrupt_on_signals()?;
-    let other = RemoteHost::on(&output.remote, &what.placement().board, true, &interrupt)?;
+    let other = RemoteHost::on(
+        &common.output.remote,
+        &common.placement.board,
+        true,
+        &interrupt,
+    )?;
     let peer = other.as_ref().map(|other| &other.peer);
     let record = Record::new(find::header(what, peer, "")?);
     let names = record.names();
@@ -81,7 +86,7 @@ fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
     if !names.shared().is_empty() {
         writeln!(out, "in all: {}", names.shared())?;
     }
-    let unused = without_effect::of(what.given(), &record.header().plan);
+    let unused = without_effect::of(&common.parameters, &record.header().plan);
     advice(&mut out, &unused)?;
     if let Some(more) = find::how_to_search_more(what) {
         writeln!(out, "{more}")?;

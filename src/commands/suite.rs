@@ -1,27 +1,24 @@
-//! `udpbench --suite`: runs several sweeps and searches in turn and shows the results beside published ones.
+//! `udpbench --suite`: runs several sweeps and searches in turn and writes a page. `udpbench suites` lists the suites, or shows one.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
 use super::remote_host::RemoteHost;
 use super::session::Outcome;
-use super::{about, find, measuring, run, say, show, start_time, width};
+use super::{about, find, measuring, run, say, show, show_file, start_time, width};
 use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
 };
-use crate::cli::options::wire;
-use crate::cli::peer::Peer;
-use crate::cli::{ReportArgs, RunArgs};
+use crate::cli::{ReportArgs, RunArgs, SuitesArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
-use crate::experiment::suite::{self, Suite, Sweep, Swept, beside, draw};
+use crate::experiment::suite::{self, Suite, Sweep};
 use crate::results::export::is_stdout;
-use crate::results::files::Results;
-use crate::results::row::Row;
 use crate::sys::interrupt::Interrupt;
-use crate::term::shell;
+use crate::term::{fold, shell};
 
 /// Runs the sweeps and searches of a suite. Interrupted ones are resumed.
 ///
@@ -78,11 +75,8 @@ pub(super) fn with(
     }
     for of in &suite.searches {
         announce(args, of);
-        let mut what = search(of, args, &directory)?;
         let peer = other.as_ref().map(|other| &other.peer);
-        if peer.and_then(Peer::across_wire).is_some() {
-            wire::complete(what.parameters());
-        }
+        let what = search(of, args, &directory, peer)?;
         let ended = find::search_on(&what, interrupt, other.as_deref_mut());
         match part(ended, &directory)? {
             Outcome::Done | Outcome::Inconclusive => {}
@@ -90,13 +84,30 @@ pub(super) fn with(
             _ => outcome = Outcome::Failed,
         }
     }
-    let files = sweeps.into_iter().filter_map(|sweep| sweep.output.output);
-    let logs = suite
-        .searches
-        .iter()
-        .map(|of| directory.join(format!("{}.jsonl", of.name)));
-    conclude(args, &suite, &directory, (files.collect(), logs.collect()))?;
+    write_page(&suite, sweeps, &directory)?;
     Ok(outcome)
+}
+
+/// Writes the report page.
+fn write_page(suite: &Suite, sweeps: Vec<RunArgs>, directory: &Path) -> anyhow::Result<()> {
+    let logs = suite.searches.iter();
+    let logs = logs.map(|of| directory.join(format!("{}.jsonl", of.name)));
+    let files = sweeps.into_iter().filter_map(|sweep| sweep.output.output);
+    if cfg!(feature = "report") {
+        super::report::run(&ReportArgs {
+            files: files.chain(logs).collect(),
+            output: directory.join("report.html"),
+            overwrite: false,
+            suite: Some(suite.name.clone()),
+        })?;
+    } else {
+        let (name, shown) = (&suite.name, shell::path(directory));
+        say(&format!(
+            "this udpbench was built without the feature report: for a page, use one with it: udpbench report --suite {name} \
+             {shown}/*.csv, and then the logs of its searches"
+        ));
+    }
+    Ok(())
 }
 
 /// Passes the outcome of one part on. If the part did not finish, says how to resume the whole suite.
@@ -130,10 +141,9 @@ fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<Path
         }
         Some(path) => path.clone(),
         None => {
-            let board = requests
-                .first()
-                .map_or("", |it| it.detected.board.name.as_str());
-            start_time::default_path(&start_time::now(), board, &format!("-{}", suite.name))?
+            let board = requests.first().map(|it| it.detected.board.name.as_str());
+            let suffix = format!("-{}", suite.name);
+            start_time::default_path(&start_time::now(), board.unwrap_or_default(), &suffix)?
         }
     };
     fs::create_dir_all(&directory).map_err(|error| refused(&directory, &error))?;
@@ -154,35 +164,39 @@ fn introduce(suite: &Suite, requests: &[Request], searches: &[Record], directory
     ));
 }
 
-/// Writes the report page and prints the results beside the published ones.
-fn conclude(
-    args: &RunArgs,
-    suite: &Suite,
-    directory: &Path,
-    (files, logs): (Vec<PathBuf>, Vec<PathBuf>),
-) -> anyhow::Result<()> {
-    let rows: Vec<Vec<Row>> = files
-        .iter()
-        .map(|file| Ok(Results::open(file)?.rows))
-        .collect::<anyhow::Result<_>>()?;
-    if cfg!(feature = "report") {
-        let page = ReportArgs {
-            files: files.into_iter().chain(logs).collect(),
-            output: directory.join("report.html"),
-            overwrite: false,
-            suite: Some(suite.name.clone()),
-        };
-        super::report::run(&page)?;
-    } else {
-        let (name, shown) = (&suite.name, shell::path(directory));
-        say(&format!(
-            "this udpbench was built without the feature report: for a page, use one with it: udpbench report --suite {name} \
-             {shown}/*.csv, and then the logs of its searches"
-        ));
+/// Lists the suites, or shows the file of one.
+///
+/// # Errors
+/// Fails if the name is unknown or standard output cannot be written.
+pub fn show_suites(args: &SuitesArgs) -> anyhow::Result<ExitCode> {
+    match &args.name {
+        Some(name) => {
+            let suite = suite::find("suites", name)?;
+            show_file(suite::source(&suite.name).unwrap_or_default())?;
+        }
+        None => show(&list(&suite::all()?))?,
     }
-    let sweeps: Vec<Swept> = rows.iter().map(Vec::as_slice).collect();
-    if !args.output.quiet {
-        show(&draw(&beside(suite, &sweeps), width()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+const HOW: &str = "
+udpbench --suite NAME       runs one
+udpbench plan --suite NAME  says what that is, and how long it takes
+udpbench suites NAME        shows its file
+";
+
+fn list(suites: &[Suite]) -> String {
+    let mut text = String::new();
+    for suite in suites {
+        let all = suite.sweeps.iter().chain(&suite.searches);
+        let parts: Vec<&str> = all.map(|sweep| &*sweep.name).collect();
+        let _ = writeln!(text, "{}", suite.name);
+        let (title, source) = (&suite.title, &suite.source);
+        let lines = format!(
+            "  {title}\n  sweeps: {}\n  from {source}\n",
+            parts.join(", ")
+        );
+        text += &fold::text(&lines, width().into());
     }
-    Ok(())
+    text + HOW
 }

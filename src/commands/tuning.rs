@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use anyhow::bail;
 
+use super::ab::show_comparison;
 use super::remote_host::RemoteHost;
 use super::session::outputs::Outputs;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::start_time::now;
-use super::{about, run, say, show, show_answers, width};
+use super::{about, run, say, show, width};
 use crate::cli::options::find::{comparison, limit, wanted};
 use crate::cli::peer::{Peer, Share};
 use crate::cli::{PutBackArgs, SearchArgs, TuningArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::Header;
-use crate::experiment::ab::{Comparison, Pair, Record, judge, rows, settings, table};
+use crate::experiment::ab::{Comparison, Pair, Record, judge, table};
 use crate::host::tuning::{Difference, Tunings};
-use crate::results::export::Conclusion;
 use crate::results::log::Log;
 use crate::results::row::Failure;
 use crate::session::{Ending, Experiment, Logged, Resources};
@@ -52,7 +52,7 @@ pub(super) fn try_settings(
     interrupt: &Interrupt,
     remote: Option<&mut RemoteHost>,
 ) -> anyhow::Result<Outcome> {
-    let output = &args.output;
+    let output = &args.common.output;
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(remote, &root, interrupt);
     let past = output.resume.as_deref().map(|path| open(path, args, peer));
@@ -65,12 +65,11 @@ pub(super) fn try_settings(
         agents.settings().lock()?.map_err(refused)?;
     }
     let begun = match past {
-        Some((mut comparison, mut outputs)) => {
+        Some(mut past) => {
             if changes {
-                check_resume(&comparison.record, &outputs.shown, &mut agents.settings())?;
-                session::resumed(&mut comparison, &mut outputs, Vec::new())?;
+                resume(&mut past, &mut agents.settings())?;
             }
-            Some((comparison, outputs))
+            Some(past)
         }
         None => begin(args, peer, &mut agents.settings())?,
     };
@@ -92,38 +91,37 @@ pub(super) fn try_settings(
         interrupt,
     };
     let show = |comparison: &Comparison, _: &Progress, agents: &mut [Agents]| {
-        let is_as_before = if changes {
-            check_after(args, &comparison.record, &mut agents[0].settings())
-        } else {
-            Ok(())
-        };
-        show_changes(args, comparison)?;
+        let mut is_as_before = Ok(());
+        if changes {
+            is_as_before = check_after(args, &comparison.record, &mut agents[0].settings());
+        }
+        show_comparison(comparison, output.form.shape()?, Detail::Changes)?;
         is_as_before
     };
     let ending = session::measure(&mut comparison, resources, &mut progress, show)?;
     let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
-    Ok(outcome.unwrap_or_else(|| outcome_of(&comparison, &ending)))
-}
-
-fn outcome_of(comparison: &Comparison, ending: &Ending) -> Outcome {
     let judgement = judge(&comparison.record, comparison.question);
-    if judgement.engines.is_empty() {
+    let found = if judgement.engines.is_empty() {
         Outcome::Failed
-    } else if *ending == Ending::OutOfTime {
+    } else if ending == Ending::OutOfTime {
         Outcome::Inconclusive
     } else {
         Outcome::Done
-    }
+    };
+    Ok(outcome.unwrap_or(found))
 }
 
-fn show_changes(args: &SearchArgs<TuningArgs>, comparison: &Comparison) -> anyhow::Result<()> {
-    let record = &comparison.record;
-    let judgement = judge(record, comparison.question);
-    let table = || table::draw(record, &judgement, Detail::Changes, width());
-    let shape = args.output.form.shape()?;
-    show_answers(shape, &Conclusion::default(), table, || {
-        rows::rows(record, &judgement)
-    })
+/// Checks that all settings are as they were, and writes into the log that it goes on.
+fn resume(
+    (comparison, outputs): &mut (Comparison, Outputs),
+    settings: &mut HostSettings,
+) -> anyhow::Result<()> {
+    let found = settings.differences(&comparison.header().settings())?;
+    if let Some(other) = found.first() {
+        let problem = format!("{other}; set it as it was, or search anew");
+        return Err(UsageError::file(&outputs.shown, 1, &problem).into());
+    }
+    session::resumed(comparison, outputs, Vec::new())
 }
 
 /// Shows the planned changes, and creates the log. `None`: they are only shown.
@@ -135,7 +133,7 @@ fn begin(
     peer: Option<&Peer>,
     settings: &mut HostSettings,
 ) -> anyhow::Result<Option<(Comparison, Outputs)>> {
-    args.output.form.shape()?;
+    args.common.output.form.shape()?;
     let started_at = now();
     let mut header = comparison(args, peer, &started_at)?;
     let tunings = settings.list_tunings(wanted(args, peer))?;
@@ -157,22 +155,22 @@ fn begin(
         ))?;
         return Ok(None);
     }
-    if !args.output.quiet {
+    if !args.common.output.quiet {
         plan.lines().for_each(say);
         say(&time);
     }
     let header = comparison.header();
     let name = (&*header.environment.board, &*started_at, "find");
-    let outputs = Outputs::log_of(args.output.output.as_deref(), name, header)?;
+    let outputs = Outputs::log_of(args.common.output.output.as_deref(), name, header)?;
     Ok(Some((comparison, outputs)))
 }
 
 fn plan(tunings: &Tunings, peer: Option<&Peer>) -> String {
-    let mut plan = settings::table(tunings).draw(width().into());
+    let mut plan = table::settings(tunings).draw(width().into());
     if !plan.is_empty() {
         plan += "\n";
     }
-    plan += &fold::text(&settings::left_out(tunings), width().into());
+    plan += &fold::text(&table::left_out(tunings), width().into());
     match peer.filter(|peer| peer.share == Share::All) {
         Some(peer) => format!("settings of {}:\n{plan}", peer.wire.to),
         None => plan,
@@ -201,7 +199,7 @@ fn open(
     log.header.until = limit(args, &log.header.a.plan);
     let request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
     for setup in [&mut log.header.a, &mut log.header.b] {
-        setup.settings.root = Root::new(&args.output.root);
+        setup.settings.root = Root::new(&args.common.output.root);
         setup.settings.request_time = request_time;
     }
     let comparison = Comparison::of(&log)?;
@@ -209,16 +207,6 @@ fn open(
     let added = comparison.header().a.plan.add_programs();
     added.map_err(anyhow::Error::msg)?;
     Ok((comparison, outputs))
-}
-
-/// Checks that all settings are as they were.
-fn check_resume(record: &Record, log: &str, settings: &mut HostSettings) -> anyhow::Result<()> {
-    let found = settings.differences(&record.header().settings())?;
-    let Some(other) = found.into_iter().next() else {
-        return Ok(());
-    };
-    let problem = format!("{other}; set it as it was, or search anew");
-    Err(UsageError::file(log, 1, &problem).into())
 }
 
 /// Reads the changed settings back, and says that all are as they were, or which of them somebody else has set.
@@ -240,25 +228,24 @@ fn check_after(
         }
     };
     // Somebody else may have set the value that was to be tried: then it was given up before.
-    let is_ours = |it: &&Difference| it.may_be_ours && !had_changed_before(record, it);
+    let is_ours = |it: &&Difference| {
+        let mut reasons = record.given_up();
+        it.may_be_ours
+            && !reasons.any(|why| matches!(why, Failure::SettingChanged { now } if **now == **it))
+    };
     if let Some(left) = found.iter().find(is_ours) {
         bail!("settings are not as they were: {left}; set it by hand");
     }
     for other in &found {
-        if other.is_gone {
-            say(&other.to_string());
+        let by = if other.is_gone {
+            ""
         } else {
-            say(&format!("left as somebody else has set it: {other}"));
-        }
+            "left as somebody else has set it: "
+        };
+        say(&format!("{by}{other}"));
     }
-    if found.is_empty() && !args.output.quiet {
+    if found.is_empty() && !args.common.output.quiet {
         say("read back: all settings are as they were");
     }
     Ok(())
-}
-
-/// Returns whether a setting was given up because it already had this value before it was to be changed.
-fn had_changed_before(record: &Record, difference: &Difference) -> bool {
-    let mut reasons = record.given_up();
-    reasons.any(|reason| matches!(reason, Failure::SettingChanged { now } if **now == *difference))
 }

@@ -51,8 +51,8 @@ fn sweep(
 
 fn search(args: &WireArgs, asked: &FindArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let mut what = asked.what.clone();
-    let is_quiet = what.output().quiet;
-    let mut other = connect(args, what.parameters(), is_quiet, interrupt)?;
+    let is_quiet = what.common().output.quiet;
+    let mut other = connect(args, &mut what.common_mut().parameters, is_quiet, interrupt)?;
     find::search_on(&what, interrupt, Some(&mut other))
 }
 

@@ -80,7 +80,7 @@ impl ExperimentResults {
     pub fn rows(&self) -> Vec<Value> {
         match self {
             Self::Search(record) => find::rows::rows(record),
-            Self::Sides(it) => ab::rows::rows(&it.record, &ab::judge(&it.record, it.question)),
+            Self::Sides(it) => ab::rows(&it.record, &ab::judge(&it.record, it.question)),
             Self::Soak(log) => log.events().map(Event::row).collect(),
             Self::Listen(log) => {
                 let rows = log.rows().map(serde_json::to_value);

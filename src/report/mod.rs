@@ -8,7 +8,7 @@
 //! | `latency` | round trips by engine and load |
 //! | `dots` | throughput and CPU time, with losses |
 //! | `logs` | the section of each log other than a sweep: `searches` for a search, `sides` for an A/B comparison, `field` for a soak and a listener |
-//! | `tables` | tables of the terminal; cases that were not measured, and warnings; published results of others |
+//! | `tables` | tables of the terminal; cases that were not measured, and warnings |
 //! | `chart` | charts, with classes that the page's style colours |
 //! | `labels` | names of cases, colours of engines, numbers |
 //!

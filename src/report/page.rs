@@ -35,7 +35,7 @@ impl Section {
 }
 
 /// Returns the whole page. With several sweeps, the others are compared with the first. Each log has its own section.
-/// The sweeps of a suite are not compared: they are next to published results.
+/// The sweeps of a suite are not compared.
 pub fn page(sweeps: &[Results], others: &[ExperimentResults], suite: Option<&Suite>) -> String {
     let title = match suite {
         None if sweeps.is_empty() => title_of(others),
@@ -82,16 +82,9 @@ fn sections(
     suite: Option<&Suite>,
 ) -> Vec<Section> {
     let mut sections = Vec::new();
-    match suite {
-        None => {
-            let changes = changes::changes(sweeps);
-            sections.extend(changes.map(|it| Section::new("comparison", "What changed", it)));
-        }
-        Some(suite) => {
-            let tables = tables::published(suite, sweeps);
-            let heading = "Beside what was published";
-            sections.extend(tables.map(|tables| Section::new("published", heading, tables)));
-        }
+    if suite.is_none() {
+        let changes = changes::changes(sweeps);
+        sections.extend(changes.map(|it| Section::new("comparison", "What changed", it)));
     }
     if !sweeps.is_empty() {
         let answer = summary::summary(sweeps);

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::changes::{self, legend_of, what};
 use super::tables::table;
-use crate::experiment::ab::table::{legend, notes};
-use crate::experiment::ab::{Record, Side, judge, settings};
+use crate::experiment::ab::table::{legend, notes, settings};
+use crate::experiment::ab::{Record, Side, judge};
 use crate::results::export::once_each;
 use crate::term::table::Columns;
 use crate::verdict::judge::table::counts;
@@ -27,7 +27,7 @@ pub(super) fn found(record: &Record) -> Markup {
         }
         (changes::engines(&judged.each_ref()))
         @match &record.header().tunings {
-            Some(tunings) => (table("Settings", &settings::table(tunings))),
+            Some(tunings) => (table("Settings", &settings(tunings))),
             None => (setups(record)),
         }
         @for judgement in &judged {

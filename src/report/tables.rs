@@ -1,11 +1,10 @@
-//! Tables: those of the terminal as HTML, what went wrong, and published results of others.
+//! Tables: those of the terminal as HTML and what went wrong.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use crate::experiment::suite::{self, Suite, Swept, beside, sources};
 use crate::results::files::Results;
 use crate::results::row::Status;
 use crate::term::escape;
@@ -82,19 +81,4 @@ pub(super) fn warnings(file: &Results) -> Option<Markup> {
         .text("warning", |(warning, _)| warning.clone());
     let found = columns.table(warnings);
     (!found.is_empty()).then(|| table("Warnings, and in how many cases", &found))
-}
-
-/// Returns the tables of a suite's published results, next to the sweeps. `None`: nothing has been published.
-pub(super) fn published(suite: &Suite, files: &[Results]) -> Option<Markup> {
-    let sweeps: Vec<Swept> = files.iter().map(|file| file.rows.as_slice()).collect();
-    let tables = beside(suite, &sweeps);
-    let drawn = html! {
-        @for beside in &tables {
-            h3 { (beside.published.title) }
-            p { (sources(beside.published)) "." }
-            (table(&beside.published.title, &suite::table(beside)))
-            @if !beside.published.note.is_empty() { p { (beside.published.note) } }
-        }
-    };
-    (!tables.is_empty()).then_some(drawn)
 }

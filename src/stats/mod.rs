@@ -20,26 +20,6 @@ pub struct Estimate {
     pub high: Option<f64>,
 }
 
-impl Estimate {
-    /// Returns the ratio of this estimate to an independent one, which was made of other windows. `None`: the other one
-    /// is 0.
-    ///
-    /// The interval of the ratio is combined from both intervals on the logarithmic scale (Zou & Donner 2008,
-    /// Statistics in Medicine 27, 1693: the variances at the ends are recovered from the intervals).
-    pub fn over(self, other: Self) -> Option<Self> {
-        let end = |mine: Option<f64>, others: Option<f64>| {
-            let (mine, others) = ((mine? / self.middle).ln(), (others? / other.middle).ln());
-            Some(mine.hypot(others)).filter(|distance| distance.is_finite())
-        };
-        let middle = self.middle / other.middle;
-        middle.is_finite().then(|| Self {
-            middle,
-            low: end(self.low, other.high).map(|distance| middle * (-distance).exp()),
-            high: end(self.high, other.low).map(|distance| middle * distance.exp()),
-        })
-    }
-}
-
 /// Confidence of the intervals, as a fraction.
 pub const CONFIDENCE: f64 = 0.95;
 

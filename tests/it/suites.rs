@@ -1,14 +1,10 @@
-//! Tests of `--suite`: several sweeps in turn, next to published results.
+//! Tests of `--suite`: several sweeps in turn.
 
 use std::fs;
 use std::path::Path;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use udpbench::cli::Cli;
-use udpbench::cli::options::{Request, suite::options};
-use udpbench::data::Case;
-use udpbench::engines;
 use udpbench::experiment::suite;
 use udpbench::results::row::Status;
 
@@ -50,32 +46,7 @@ fn programs_that_are_not_there_are_left_out_of_a_suite() {
 }
 
 #[test]
-fn what_stands_beside_published_figures_is_in_the_plan() {
-    let typed = Cli::try_parse_from(["udpbench"]).expect("no options").run;
-    for suite in suite::all().expect("each can be read") {
-        let mut planned = Vec::new();
-        for sweep in &suite.sweeps {
-            let args = options(sweep, &typed, Path::new(""), None).expect("its options are some");
-            let request = Request::new(&args).expect("it can be planned");
-            planned.extend(request.plan.cases().map(|planned| planned.case.key()));
-        }
-        let lines = suite.published.iter().flat_map(|table| &table.rows);
-        let is_built = |key: &&String| {
-            let case = Case::of_key(key);
-            case.is_some_and(|case| engines::of(&case).is_ok())
-        };
-        for key in lines.flat_map(|line| &line.cases).filter(is_built) {
-            assert!(
-                planned.contains(key),
-                "{}: {key} is not in {planned:#?}",
-                suite.name
-            );
-        }
-    }
-}
-
-#[test]
-fn a_suite_leaves_rows_samples_and_a_page_and_sets_them_beside_what_was_published() {
+fn a_suite_leaves_rows_samples_and_a_page() {
     let place = Place::new();
     let output = place.run(&format!(
         "--suite network-socket-performance {SHORT} -o mine"
@@ -88,38 +59,13 @@ fn a_suite_leaves_rows_samples_and_a_page_and_sets_them_beside_what_was_publishe
     );
     assert!(place.path("mine/duplex.jsonl").exists());
     let text = stdout(&output);
-    let mut lines = text
-        .lines()
-        .skip_while(|line| !line.contains("40 B, network"));
-    let mut numbers = || {
-        let line = lines.next().unwrap_or_else(|| panic!("{text}"));
-        // After the two that are names.
-        let words = line
-            .split_whitespace()
-            .skip_while(|word| !["half", "full"].contains(word));
-        words
-            // An interval with unlike sides is `-8.5/+1.8`.
-            .filter_map(|word| word.split('/').next()?.parse().ok())
-            .collect::<Vec<f64>>()
-    };
-    let (half, full) = (numbers(), numbers());
-    // Published, here and half of its interval; and of the others the ratios to those.
-    assert_eq!((half.len(), full.len()), (3, 6), "{text}");
-    assert!(
-        half.starts_with(&[7080.0]) && full.starts_with(&[7064.0, 0.998]),
-        "{text}"
-    );
-    let mut rows = measured.iter();
-    let row = rows.find(|row| row.case.key() == "std:std/10t/40B/connected/v4/bidir/tcp");
-    let ratio = row.and_then(|row| row.ratio_to_half).expect("it has both");
-    assert!((full[4] / ratio - 1.0).abs() < 0.01, "{ratio}: {text}");
     assert!(
         text.lines().all(|line| line.chars().count() <= 100),
         "{text}"
     );
     if cfg!(feature = "report") {
         let page = fs::read_to_string(place.path("mine/report.html")).expect("it was written");
-        assert!(page.contains("Lenovo x230") && page.contains("Beside what was published"));
+        assert!(page.contains("TCP in one direction and in both at once"));
         fs::remove_file(place.path("mine/report.html")).expect("it is there");
         let again = "report --suite network-socket-performance mine/duplex.csv -o mine/report.html";
         let output = place.run(again);

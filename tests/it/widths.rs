@@ -5,11 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::made_up::{MadeUp, measured_pps};
-use crate::common::{Place, hosts, rows, stderr, stdout};
+use crate::common::{Place, hosts, stderr, stdout};
 use udpbench::cli::Cli;
-use udpbench::data::Case;
-use udpbench::experiment::suite;
-use udpbench::results::row::{Row, Status};
 use udpbench::term::fold::is_command;
 
 /// The narrowest that is promised, and the widest that tables are drawn.
@@ -174,35 +171,6 @@ fn assert_narrow(what: &str, text: &str, width: u16) {
         let is_path = line.contains('/') && !line.trim().contains(' ');
         let fits = is_path || is_command(line) || line.chars().count() <= width.into();
         assert!(fits, "{what} at {width}:\n{line}\n{text}");
-    }
-}
-
-#[test]
-fn figures_beside_published_ones_fit() {
-    let rows = rows(&package().join("tests/fixtures/logs/every-engine.csv"));
-    let some = rows.into_iter().find(|row| row.status == Status::Ok);
-    let some = some.expect("one was measured");
-    for suite in suite::all().expect("each can be read") {
-        let lines = suite.published.iter().flat_map(|table| &table.rows);
-        // Some places of a table have no case.
-        let of_case = |key: &String| {
-            let case = Case::of_key(key)?;
-            Some(Row {
-                case,
-                ..some.clone()
-            })
-        };
-        let swept: Vec<Row> = lines
-            .flat_map(|line| &line.cases)
-            .filter_map(of_case)
-            .collect();
-        let beside = suite::beside(&suite, &[&swept]);
-        if !beside.is_empty() {
-            assert_fits(
-                &suite.name,
-                &WIDTHS.map(|width| suite::draw(&beside, width)),
-            );
-        }
     }
 }
 

@@ -1,9 +1,8 @@
 //! Turns the options of `ab` into the header of a comparison: the cases of each side.
 
-use std::path::Path;
 use std::time::Duration;
 
-use clap::{ArgMatches, FromArgMatches};
+use clap::FromArgMatches;
 
 use super::Request;
 use crate::cli::peer::Peer;
@@ -48,31 +47,26 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
 
 fn check(header: &Header) -> Result<(), UsageError> {
     let refused = |problem: String| UsageError::flag("ab", "", problem);
-    if let Some(problem) = measure_the_same(&header.a, &header.b) {
-        return Err(refused(problem));
-    }
-    let pairs = pairs(header).map_err(refused)?;
-    match pairs.iter().find_map(Pair::refusal) {
-        Some(reason) if pairs.iter().all(|pair| pair.refusal().is_some()) => {
-            Err(refused(format!("nothing can run: {reason}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns the reason why a comparison is refused whose sides have other options, and measure the same.
-fn measure_the_same(a: &Setup, b: &Setup) -> Option<String> {
     let parts = |side: &Setup| {
         let measured = format!("{:?} {:?}", side.settings, side.plan);
         (side.program.clone(), side.before.clone(), measured)
     };
-    (a.options != b.options && parts(a) == parts(b)).then(|| {
+    let (a, b) = (&header.a, &header.b);
+    if a.options != b.options && parts(a) == parts(b) {
         let (a, b) = (a.options.join(" "), b.options.join(" "));
-        format!(
+        return Err(refused(format!(
             "--a \"{a}\" and --b \"{b}\" measure the same in these cases: choose engines or a workload on which they \
              have an effect, or leave both out"
-        )
-    })
+        )));
+    }
+    let pairs = pairs(header).map_err(refused)?;
+    let reasons: Vec<&str> = pairs.iter().filter_map(Pair::refusal).collect();
+    match reasons.first() {
+        Some(reason) if reasons.len() == pairs.len() => {
+            Err(refused(format!("nothing can run: {reason}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn own(args: &AbArgs, side: Side) -> Vec<String> {
@@ -89,9 +83,9 @@ fn own(args: &AbArgs, side: Side) -> Vec<String> {
 /// # Errors
 /// Fails if an option is wrong.
 pub fn check_sides(args: &AbArgs) -> anyhow::Result<()> {
-    [Side::A, Side::B]
-        .into_iter()
-        .try_for_each(|side| parse(args, side).map(drop))
+    parse(args, Side::A)?;
+    parse(args, Side::B)?;
+    Ok(())
 }
 
 /// Turns a side's options into a request.
@@ -106,33 +100,25 @@ fn request(args: &AbArgs, side: Side, peer: Option<&Peer>) -> anyhow::Result<Req
     Ok(Request::between(&run, peer)?)
 }
 
-/// Parses the words of a side.
+/// Parses the words of a side. Refuses options that belong to `ab` itself or have no meaning for a side.
 fn parse(args: &AbArgs, side: Side) -> anyhow::Result<RunArgs> {
-    let name = std::iter::once("udpbench".to_owned());
-    let words = name
-        .chain(args.sides.both.iter().cloned())
-        .chain(own(args, side));
-    let matches = Cli::matches(&words.map(Into::into).collect::<Vec<_>>())?;
-    let cli = Cli::from_arg_matches(&matches)?;
+    const OF_AB: &str = "--on --rsh --agent --deploy --binary --drop-reasons --rounds --seed --until --output \
+        --quiet --format --decimal-comma";
+    const OF_SWEEPS: &str = "--samples --baseline --against --suite --verify --heat --no-reference";
+    let mut words = vec!["udpbench".to_owned()];
+    words.extend(args.sides.both.iter().cloned());
+    words.extend(own(args, side));
+    let words: Vec<_> = words.into_iter().map(Into::into).collect();
+    let typed = Cli::matches(&words)?;
+    let cli = Cli::from_arg_matches(&typed)?;
     if cli.command.is_some() {
         let fix = "a side has the options of a sweep, and no command";
         return Err(UsageError::flag("ab", &side, fix).into());
     }
-    refuse(&matches)?;
+    let fix = "is an option of ab itself: write it before --";
+    help::refuse(&typed, OF_AB, fix)?;
+    help::refuse(&typed, OF_SWEEPS, "has no meaning here: leave it out")?;
     Ok(cli.run)
-}
-
-/// Returns an error for options that belong to `ab` itself or have no meaning for a side.
-fn refuse(typed: &ArgMatches) -> Result<(), UsageError> {
-    const OF_AB: &str = "--on --rsh --agent --deploy --binary --drop-reasons --rounds --seed --until --output \
-        --quiet --format --decimal-comma";
-    const OF_SWEEPS: &str = "--samples --baseline --against --suite --verify --heat --no-reference";
-    help::refuse(
-        typed,
-        OF_AB,
-        "is an option of ab itself: write it before --",
-    )?;
-    help::refuse(typed, OF_SWEEPS, "has no meaning here: leave it out")
 }
 
 fn setup(args: &AbArgs, side: Side, request: Request) -> Result<Setup, UsageError> {
@@ -140,31 +126,21 @@ fn setup(args: &AbArgs, side: Side, request: Request) -> Result<Setup, UsageErro
         Side::A => (&args.sides.program_a, &args.sides.before_a),
         Side::B => (&args.sides.program_b, &args.sides.before_b),
     };
-    let program = program
-        .as_deref()
-        .map(|path| match args.remote.on {
-            None => found(side, path),
-            Some(_) => Ok(path.to_string_lossy().into_owned()),
-        })
-        .transpose()?;
+    // Absolute, so that the comparison can be resumed from another directory.
+    let program = program.as_deref().map(|path| match args.remote.on {
+        None => path.canonicalize().map_err(|error| {
+            let problem = format!("cannot find the program of {side}: {error}");
+            UsageError::flag("ab", &path.display(), problem)
+        }),
+        Some(_) => Ok(path.to_owned()),
+    });
+    let program = program.transpose()?;
     Ok(Setup {
-        program,
+        program: program.map(|path| path.to_string_lossy().into_owned()),
         version: String::new(),
         options: own(args, side),
         before: before.clone(),
         settings: request.schedule.settings,
         plan: request.plan,
     })
-}
-
-/// Returns the absolute path of a side's program, so that the comparison can be resumed from another directory.
-fn found(side: Side, path: &Path) -> Result<String, UsageError> {
-    match path.canonicalize() {
-        Ok(path) => Ok(path.to_string_lossy().into_owned()),
-        Err(error) => Err(UsageError::flag(
-            "ab",
-            &path.display(),
-            format!("cannot find the program of {side}: {error}"),
-        )),
-    }
 }

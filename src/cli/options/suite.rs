@@ -2,16 +2,13 @@
 //! `--suite`.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
 use super::Request;
 use super::wire;
 use crate::cli::peer::Peer;
-use crate::cli::{
-    Cli, Command, FindCommand, MeasuringArgs, OutputArgs, PROGRAM, PlacementArgs, RunArgs,
-};
+use crate::cli::{Cli, Command, FindCommand, MeasuringArgs, PROGRAM, RunArgs};
 use crate::engines;
 use crate::error::UsageError;
 use crate::experiment::find::Record;
@@ -41,43 +38,44 @@ pub fn options(
         wire::complete(&mut own.parameters);
     }
     let samples = directory.join(format!("{}.jsonl", sweep.name));
-    let resume = samples.exists().then_some(samples);
-    Ok(RunArgs {
+    let mut run = RunArgs {
         parameters: own.parameters,
-        measuring: measuring(&own.measuring, &typed.measuring),
-        placement: PlacementArgs {
-            pin: own.placement.pin,
-            ..typed.placement.clone()
-        },
-        output: OutputArgs {
-            output: Some(directory.join(format!("{}.csv", sweep.name))),
-            resume,
-            ..typed.output.clone()
-        },
+        measuring: measuring(own.measuring, &typed.measuring),
         suite: None,
         ..typed.clone()
-    })
+    };
+    run.placement.pin = own.placement.pin;
+    run.output.output = Some(directory.join(format!("{}.csv", sweep.name)));
+    run.output.resume = samples.exists().then_some(samples);
+    Ok(run)
 }
 
 /// Returns the command of a suite's search whose log is in `directory`. If the log exists, the search is to be resumed.
 ///
 /// # Errors
 /// Fails if the suite has options that do not exist.
-pub fn search(search: &Sweep, typed: &RunArgs, directory: &Path) -> anyhow::Result<FindCommand> {
+pub fn search(
+    search: &Sweep,
+    typed: &RunArgs,
+    directory: &Path,
+    peer: Option<&Peer>,
+) -> anyhow::Result<FindCommand> {
     let log = directory.join(format!("{}.jsonl", search.name));
-    let mut all: Vec<OsString> = ["udpbench", "find"].map(OsString::from).into();
-    all.extend(words(search).map(OsString::from));
-    all.extend([OsString::from("--output"), log.clone().into()]);
-    all.extend(["--board", &typed.placement.board].map(OsString::from));
-    all.extend([OsString::from("--root"), typed.root.clone().into()]);
-    all.extend(typed.output.quiet.then(|| OsString::from("--quiet")));
-    match Cli::try_parse_from(all)?.command {
-        Some(Command::Find(mut args)) => {
-            args.what.output_mut().resume = log.exists().then_some(log);
-            Ok(args.what)
-        }
-        _ => Err(UsageError::flag("--suite", &search.name, "it is no search").into()),
+    let start = ["udpbench", "find"].map(str::to_owned).into_iter();
+    let command = Cli::try_parse_from(start.chain(words(search)))?.command;
+    let Some(Command::Find(mut args)) = command else {
+        return Err(UsageError::flag("--suite", &search.name, "it is no search").into());
+    };
+    let common = args.what.common_mut();
+    common.placement.board.clone_from(&typed.placement.board);
+    common.output.root.clone_from(&typed.root);
+    common.output.quiet = typed.output.quiet;
+    common.output.resume = log.exists().then(|| log.clone());
+    common.output.output = Some(log);
+    if peer.and_then(Peer::across_wire).is_some() {
+        wire::complete(&mut common.parameters);
     }
+    Ok(args.what)
 }
 
 /// Returns the options of a sweep as words, without engines that are left out.
@@ -122,13 +120,11 @@ pub fn requests(
     typed: &RunArgs,
     peer: Option<&Peer>,
 ) -> anyhow::Result<Vec<Request>> {
-    let request = |sweep| {
-        Ok(Request::between(
-            &options(sweep, typed, Path::new(""), peer)?,
-            peer,
-        )?)
-    };
-    suite.sweeps.iter().map(request).collect()
+    let sweeps = suite.sweeps.iter();
+    let options = sweeps.map(|sweep| options(sweep, typed, Path::new(""), peer));
+    options
+        .map(|run| Ok(Request::between(&run?, peer)?))
+        .collect()
 }
 
 /// Returns a new record of each search of a suite, without results.
@@ -141,10 +137,7 @@ pub fn searches(
     peer: Option<&Peer>,
 ) -> anyhow::Result<Vec<Record>> {
     let record = |of| {
-        let mut what = search(of, typed, Path::new(""))?;
-        if peer.and_then(Peer::across_wire).is_some() {
-            wire::complete(what.parameters());
-        }
+        let what = search(of, typed, Path::new(""), peer)?;
         Ok(Record::new(super::find::header(&what, peer, "")?))
     };
     suite.searches.iter().map(record).collect()
@@ -155,15 +148,13 @@ pub fn searches(
 /// # Errors
 /// Fails if the log cannot be read or has other cases.
 pub fn check_log(raw: &Path, request: &Request) -> Result<(), UsageError> {
-    let refused = |problem: String| UsageError::flag("--output", &raw.display(), problem);
     let log: Log = Log::open("--output", raw)?;
     let keys = |plan: &Plan| plan.cases().map(|it| it.case.key()).collect::<Vec<_>>();
     if keys(&log.header.plan) == keys(&request.plan) {
-        Ok(())
-    } else {
-        let problem = "it is of a sweep with other cases; choose another directory";
-        Err(refused(problem.to_owned()))
+        return Ok(());
     }
+    let problem = "it is of a sweep with other cases; choose another directory";
+    Err(UsageError::flag("--output", &raw.display(), problem))
 }
 
 /// Returns the numbers of sweeps and searches as text.
@@ -184,7 +175,7 @@ pub fn expected_time(requests: &[Request], searches: &[Record]) -> Duration {
     sweeps.chain(searches).sum()
 }
 
-fn measuring(own: &MeasuringArgs, typed: &MeasuringArgs) -> MeasuringArgs {
+fn measuring(own: MeasuringArgs, typed: &MeasuringArgs) -> MeasuringArgs {
     MeasuringArgs {
         duration: typed.duration.or(own.duration),
         rounds: typed.rounds.or(own.rounds),
@@ -192,7 +183,7 @@ fn measuring(own: &MeasuringArgs, typed: &MeasuringArgs) -> MeasuringArgs {
         max_time: typed.max_time.or(own.max_time),
         warmup: typed.warmup.or(own.warmup),
         heat: typed.heat.or(own.heat),
-        power_command: (typed.power_command.as_ref().or(own.power_command.as_ref())).cloned(),
+        power_command: typed.power_command.clone().or(own.power_command),
         seed: typed.seed.or(own.seed),
         no_reference: typed.no_reference || own.no_reference,
         verify: typed.verify || own.verify,

@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
 
-use super::header::Header;
+use super::header::{Header, Pair};
 use super::judge::judge;
-use super::{Record, Side, order};
-use crate::data::Sample;
+use super::{Record, Side};
+use crate::data::{BlockKey, Sample};
 use crate::plan::Planned;
 use crate::results::log::Event;
 use crate::results::row::{self, Row};
@@ -107,11 +107,8 @@ impl Experiment for Comparison {
     fn work(&self) -> Work {
         let header = self.header();
         let rounds = self.round.max(1).next_multiple_of(header.rounds.max(1));
-        let pairs = self.record.pairs();
-        let runs = (0..pairs.len())
-            .filter(|&pair| self.is_measured(pair))
-            .count() as u64;
-        let done = self.record.windows();
+        let runs = self.measured_pairs().count() as u64;
+        let (done, _) = self.record.windows();
         Work {
             done,
             all: done.max(2 * u64::from(rounds) * runs),
@@ -131,9 +128,8 @@ impl Experiment for Comparison {
 impl Comparison {
     /// Returns whether this many rounds are enough.
     fn is_enough(&self, rounds: u32) -> bool {
-        let pairs = self.record.pairs().len();
         rounds == self.header().most_rounds()
-            || self.is_look(rounds) && !(0..pairs).any(|pair| self.is_measured(pair))
+            || self.is_look(rounds) && self.measured_pairs().next().is_none()
     }
 
     /// Returns whether one looks at the results after this round.
@@ -152,12 +148,17 @@ impl Comparison {
             Verdict::Better | Verdict::Same => engine.is_surely_not_worse(self.question),
             _ => engine.whole.verdict.is_bad(),
         };
-        let told = judgement.engines.iter().filter(is_told);
-        let told: BTreeSet<&str> = told.map(|engine| engine.label.as_str()).collect();
-        let pairs = self.record.pairs();
-        let of_told = (0..pairs.len()).filter(|&pair| told.contains(pairs[pair].label().as_str()));
-        let of_told: Vec<usize> = of_told.collect();
-        self.told.extend(of_told);
+        for engine in judgement.engines.iter().filter(is_told) {
+            let pairs = self.record.pairs();
+            let of_engine = (0..pairs.len()).filter(|&pair| pairs[pair].label() == engine.label);
+            self.told.extend(of_engine.collect::<Vec<usize>>());
+        }
+    }
+
+    /// Returns the pairs that the next round measures.
+    fn measured_pairs(&self) -> impl Iterator<Item = usize> {
+        let pairs = 0..self.record.measured().len();
+        pairs.filter(|&pair| self.is_measured(pair))
     }
 
     /// Returns whether the next round measures a pair.
@@ -170,21 +171,17 @@ impl Comparison {
 
     /// Returns whether each pair that this round measures was tried on both sides.
     fn is_over(&self, round: u32) -> bool {
-        let mut pairs = (0..self.record.pairs().len()).filter(|&pair| self.is_measured(pair));
-        pairs.all(|pair| {
-            Side::BOTH
-                .iter()
-                .all(|&side| self.record.has_outcome(pair, round, side))
-        })
+        let has_both = |pair| Side::BOTH.map(|side| self.record.has_outcome(pair, round, side));
+        self.measured_pairs()
+            .all(|pair| has_both(pair) == [true; 2])
     }
 
     fn begin_round(&mut self) {
         self.round += 1;
-        let groups = order::of_round(self.header(), &self.record.pairs(), self.round);
-        let sides = groups.into_iter().flat_map(|group| {
-            let pairs = group.pairs;
-            group.sides.map(|side| (side, pairs.clone()))
-        });
+        let groups = order(self.header(), &self.record.pairs(), self.round);
+        let sides = groups
+            .into_iter()
+            .flat_map(|(sides, pairs)| sides.map(|side| (side, pairs.clone())));
         self.groups = sides.collect();
     }
 
@@ -220,10 +217,48 @@ impl Comparison {
     }
 }
 
+/// Returns the order of a round: groups of pairs that are measured first on one side, then on the other. Cases are
+/// shuffled, and each side comes first equally often. Every round has its own seed, so a resumed comparison continues in
+/// the same order.
+fn order(header: &Header, pairs: &[Pair], round: u32) -> Vec<([Side; 2], Vec<usize>)> {
+    let has_command = header.a.before.is_some() || header.b.before.is_some();
+    let mut groups: Vec<([Side; 2], Vec<usize>)> = Vec::new();
+    let mut last: Option<BlockKey> = None;
+    let runs = pairs.iter().enumerate();
+    for (number, pair) in runs.filter(|(_, pair)| pair.refusal().is_none()) {
+        // A command takes long: it runs once for all cases of a block.
+        let block = Some(pair.a.case.block()).filter(|_| has_command);
+        match groups.last_mut() {
+            Some((_, pairs)) if block.is_some() && block == last => pairs.push(number),
+            _ => groups.push((sides(header.seed, number, round), vec![number])),
+        }
+        last = block;
+    }
+    let mut shuffle = fastrand::Rng::with_seed(seed(header.seed, 0, round));
+    shuffle.shuffle(&mut groups);
+    for (_, pairs) in &mut groups {
+        shuffle.shuffle(pairs);
+    }
+    groups
+}
+
+/// Returns the order of the sides. Within two rounds, each side comes first once.
+fn sides(seed_of_all: u32, number: usize, round: u32) -> [Side; 2] {
+    let mut dice = fastrand::Rng::with_seed(seed(seed_of_all, number + 1, round.div_ceil(2)));
+    if dice.bool() == (round % 2 == 0) {
+        [Side::A, Side::B]
+    } else {
+        [Side::B, Side::A]
+    }
+}
+
+fn seed(of_all: u32, number: usize, round: u32) -> u64 {
+    (u64::from(of_all) << 32) ^ ((number as u64) << 14) ^ u64::from(round)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::ab::Pair;
     use crate::experiment::ab::tests::dice::{ROUNDS, record, record_of};
     use crate::host::tuning::{Name, Tuning, Tunings};
     use crate::results::row::Failure;
@@ -367,5 +402,18 @@ mod tests {
                     .map(|it| &it.answer.verdict)
                     .all(|it| *it == given_up)
         );
+    }
+
+    #[test]
+    fn each_side_comes_first_in_every_second_round() {
+        for number in 0..20 {
+            for round in (1..40).step_by(2) {
+                let [first, second] = [round, round + 1].map(|round| sides(7, number, round)[0]);
+                assert_eq!(first.other(), second);
+            }
+        }
+        let first = (0..100).map(|number| sides(7, number, 1)[0]);
+        let count = first.filter(|&side| side == Side::A).count();
+        assert!((30..70).contains(&count), "{count}");
     }
 }

@@ -20,21 +20,24 @@ const ONE_IN: usize = 20;
 const SEVERAL: usize = 2;
 
 impl Record {
-    /// Returns the failures of an engine that B alone has, and in several rounds: B may crash now and then. `None`:
-    /// there are none, or B is known to be broken.
+    /// Returns the verdict on an engine whose B alone failed, and in several rounds: it may crash now and then. `None`: it
+    /// did not, or B is known to be broken.
     pub(super) fn failures_of_b_alone(&self, label: &str) -> Option<Verdict> {
         let pairs = self.measured().iter().zip(self.pairs());
-        let of_label = pairs.filter(|(_, pair)| pair.label() == label);
-        let of_label: Vec<&Measured> = of_label
-            .map(|(measured, _)| measured)
-            .filter(|measured| measured.blamed(self.rounds_to_blame()).is_none())
-            .collect();
+        let of_label = pairs.filter(|(measured, pair)| {
+            pair.label() == label && measured.blamed(self.rounds_to_blame()).is_none()
+        });
+        let of_label: Vec<&Measured> = of_label.map(|(measured, _)| measured).collect();
         let sum = |side| of_label.iter().map(|it| it.failures(side)).sum::<usize>();
+        let reason = of_label.iter().find_map(|it| it.reason(Side::B))?;
         let is_suspect = sum(Side::A) == 0 && sum(Side::B) >= SEVERAL;
-        let reason = of_label.iter().find_map(|it| it.reason(Side::B));
-        let rounds = of_label.iter().map(|it| it.outcomes(Side::B).count()).sum();
-        let reason = reason.filter(|_| is_suspect)?;
-        Some(b_alone(sum(Side::B), rounds, reason))
+        is_suspect.then(|| {
+            Verdict::Undecided(Obstacle::FailedInBAlone {
+                failures: sum(Side::B),
+                rounds: of_label.iter().map(|it| it.outcomes(Side::B).count()).sum(),
+                failure: reason.clone(),
+            })
+        })
     }
 
     /// Returns a sentence on the rounds that were left out of pairs, although nobody is to blame. `None`: there are none.
@@ -60,9 +63,8 @@ impl Record {
 
     /// Returns whether other programs used CPU time when a window failed.
     pub(super) fn failed_beside_others(&self) -> bool {
-        self.measured()
-            .iter()
-            .any(|it| it.other_programs().is_some())
+        let mut pairs = self.measured().iter();
+        pairs.any(|pair| pair.other_programs().is_some())
     }
 
     /// Returns whether a window failed.
@@ -95,17 +97,6 @@ impl Measured {
         self.whole_rounds().filter(|is_failed| *is_failed).count()
     }
 
-    /// Returns the verdict on a case of an engine whose B failed now and then: see
-    /// [`Record::failures_of_b_alone`]. `None`: this case is none of them.
-    pub(super) fn failures_of_b(&self) -> Option<Verdict> {
-        let rounds = self.outcomes(Side::B).count();
-        Some(b_alone(
-            self.failures(Side::B),
-            rounds,
-            self.reason(Side::B)?,
-        ))
-    }
-
     /// Returns the reason of the first failure of a side.
     fn reason(&self, side: Side) -> Option<&Failure> {
         let mut outcomes = self.outcomes(side);
@@ -136,9 +127,9 @@ impl Measured {
         if has_both && !self.fails_often() {
             return None;
         }
-        let always_fails = |side: &Side| self.always_fails(*side);
         let programs = self.other_programs();
-        if programs.is_none() && Side::BOTH.iter().all(always_fails) {
+        let always_fail = Side::BOTH.map(|side| self.always_fails(side)) == [true; 2];
+        if programs.is_none() && always_fail {
             return Some(Verdict::NotComparable(Obstacle::FailedInBoth { failure }));
         }
         let failed = Obstacle::FailedNowAndThen {
@@ -175,7 +166,7 @@ impl Measured {
     }
 
     /// Returns the number of rounds in which a side failed.
-    fn failures(&self, side: Side) -> usize {
+    pub(super) fn failures(&self, side: Side) -> usize {
         self.outcomes(side).filter(|it| it.is_err()).count()
     }
 
@@ -185,13 +176,4 @@ impl Measured {
         let mut failures = outcomes.filter_map(|outcome| outcome.as_ref().err());
         failures.find_map(|failure| failure.other_programs.as_deref())
     }
-}
-
-/// Returns the verdict where B failed in some rounds, and A in none.
-fn b_alone(failures: usize, rounds: usize, failure: &Failure) -> Verdict {
-    Verdict::Undecided(Obstacle::FailedInBAlone {
-        failures,
-        rounds,
-        failure: failure.clone(),
-    })
 }

@@ -2,15 +2,17 @@
 //!
 //! The value of an engine in a round is the mean of its cases, weighted: a case that scatters less weighs more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::{Value, json};
+
+use super::header::Pair;
 use super::record::Measured;
-use super::series::{self, Series};
-use super::{Pair, Record, Side};
+use super::{Record, Side};
 use crate::stats::CONFIDENCE;
 use crate::verdict::judge::{
-    Answer, Case, Change, Changes, Evidence, Judgement, Obstacle, Question, Threshold, Verdict,
-    parts,
+    self, Answer, Case, Change, Changes, Evidence, Judgement, Obstacle, Question, Threshold,
+    Verdict, parts,
 };
 
 /// Factor by which errors are rarer on a busy machine. Where it is quiet, no change below the threshold looks like one
@@ -24,31 +26,32 @@ pub fn judge(record: &Record, question: Question) -> Judgement {
     let pairs = record.pairs();
     let measured = record.measured().iter().zip(&pairs);
     let run = measured.filter(|(_, pair)| pair.refusal().is_none());
-    let (series, cases) = run
-        .map(|(measured, pair)| {
-            let series = Series::of(measured.differences(question.by));
-            (
-                series,
-                case(pair, measured, question, record.rounds_to_blame()),
-            )
-        })
-        .unzip();
+    let to_blame = record.rounds_to_blame();
+    let judged = run.map(|(measured, pair)| {
+        let series = Series::of(measured.differences(question.by));
+        (series, case(pair, measured, question, to_blame))
+    });
+    let (series, cases) = judged.unzip();
     let rounds = Rounds {
         series,
         confidence: 1.0 - (1.0 - CONFIDENCE) / f64::from(looks),
         threshold: question.threshold,
     };
-    let caution = if record.is_of_busy_machine() {
-        CAUTION
-    } else {
-        1
-    };
-    let mut judgement = crate::verdict::judge::judge(question, cases, looks * caution, &rounds);
+    let is_busy = record.is_of_busy_machine();
+    let questions = if is_busy { looks * CAUTION } else { looks };
+    let mut judgement = judge::judge(question, cases, questions, &rounds);
     if record.header().tunings.is_some() {
         judgement.noun = "setting";
     }
     doubt_failures(record, &mut judgement);
     judgement
+}
+
+/// Returns the results for programs: objects with the same keys, one for each engine, part and case. `null`: unknown, or
+/// not in this kind of row.
+pub fn rows(record: &Record, judgement: &Judgement) -> Vec<Value> {
+    let shared = json!({ "rounds": record.rounds() });
+    judge::rows::rows(judgement, ["a_value", "b_value"], &shared)
 }
 
 /// Calls nothing the same or better whose B alone failed now and then.
@@ -68,11 +71,9 @@ fn doubt_failures(record: &Record, judgement: &mut Judgement) {
     let measured = record.measured().iter().zip(record.pairs());
     let run = measured.filter(|(_, pair)| pair.refusal().is_none());
     for ((measured, pair), case) in run.zip(&mut judgement.cases) {
-        let is_suspect = record.failures_of_b_alone(&pair.label()).is_some();
-        doubt(
-            &mut case.answer,
-            measured.failures_of_b().filter(|_| is_suspect),
-        );
+        let failures = record.failures_of_b_alone(&pair.label());
+        let has_any = measured.failures(Side::B) > 0;
+        doubt(&mut case.answer, failures.filter(|_| has_any));
     }
 }
 
@@ -87,7 +88,7 @@ impl Evidence for Rounds {
     fn changes(&self, _changed: &BTreeSet<usize>) -> Changes<'_> {
         Box::new(|cases| {
             let series: Vec<&Series> = cases.iter().map(|&case| &self.series[case]).collect();
-            let rounds: Vec<f64> = series::mean(&series).into_values().collect();
+            let rounds: Vec<f64> = mean_by_round(&series).into_values().collect();
             Change::by_signed_rank(&rounds, self.confidence, self.threshold)
         })
     }
@@ -95,6 +96,54 @@ impl Evidence for Rounds {
     fn obstacle(&self, _cases: &[usize]) -> Obstacle {
         Obstacle::TooFewRounds
     }
+}
+
+/// Logarithm of B over A, by round.
+type ByRound = BTreeMap<u32, f64>;
+
+/// Differences of a case, with its weight.
+struct Series {
+    rounds: ByRound,
+    weight: f64,
+}
+
+/// Lower limit of the spread, as a logarithm. No scatter is known more exactly.
+const LEAST_SPREAD: f64 = 1e-3;
+
+impl Series {
+    fn of(rounds: ByRound) -> Self {
+        let mut values: Vec<f64> = rounds.values().copied().collect();
+        values.sort_unstable_by(f64::total_cmp);
+        // Range of the middle half: outliers do not make a case noisy.
+        let quarter = values.len() / 4;
+        let spread = match &values[quarter..values.len() - quarter] {
+            [low, .., high] => high - low,
+            _ => 0.0,
+        };
+        Self {
+            rounds,
+            weight: spread.max(LEAST_SPREAD).powi(-2),
+        }
+    }
+}
+
+/// Returns the weighted mean of these cases for each round that most of them have, by weight. In a few rounds, windows of
+/// a case may have failed.
+fn mean_by_round(series: &[&Series]) -> ByRound {
+    let all: f64 = series.iter().map(|case| case.weight).sum();
+    let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for case in series {
+        for (round, difference) in &case.rounds {
+            let (sum, weight) = sums.entry(*round).or_default();
+            *sum += case.weight * difference;
+            *weight += case.weight;
+        }
+    }
+    let most = sums
+        .into_iter()
+        .filter(|(_, (_, weight))| 2.0 * weight >= all);
+    most.map(|(round, (sum, weight))| (round, sum / weight))
+        .collect()
 }
 
 fn case(pair: &Pair, measured: &Measured, question: Question, to_blame: usize) -> Case {

@@ -6,28 +6,22 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | match the cases of A with the cases of B | `pairs` |
-//! | write the question into the first line of the log | `header` |
+//! | write the question into the first line of the log, and match the cases of A with those of B | `header` |
 //! | keep the windows of the log | `record` |
-//! | choose the order of a round and the next step | `order`, `comparison` |
-//! | judge each case, engine and part | `judge`, round by round (`series`); cases that failed: `failures` |
-//! | show the results | `table`, `rows`; settings before they are tried: `settings` |
+//! | choose the order of a round and the next step | `comparison` |
+//! | judge each case, engine and part, round by round | `judge`; cases that failed: `failures` |
+//! | show the results, and settings before they are tried | `table` |
 
 mod comparison;
 mod failures;
 pub mod header;
 mod judge;
-mod order;
-mod pairs;
 mod record;
-pub mod rows;
-mod series;
-pub mod settings;
 pub mod table;
 
 pub use self::comparison::Comparison;
-pub use self::judge::judge;
-pub use self::pairs::{Pair, pairs};
+pub use self::header::{Pair, pairs};
+pub use self::judge::{judge, rows};
 pub use self::record::Record;
 pub use crate::results::log::Side;
 

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::header::Header;
-use super::pairs::pairs;
-use super::{Pair, Side};
+use super::Side;
+use super::header::{Header, Pair, pairs};
 use crate::results::log::{Event, Of};
 use crate::results::row;
 use crate::verdict::judge::By;
@@ -96,39 +95,26 @@ impl Record {
         self.pairs.iter().filter_map(|pair| pair.given_up.as_ref())
     }
 
-    /// Returns the number of windows measured.
-    pub fn windows(&self) -> u64 {
-        let rounds = self.pairs.iter().flat_map(|pair| pair.rounds.values());
-        rounds.flatten().flatten().flatten().count() as u64
-    }
-
-    /// Returns the number of windows that other programs disturbed.
-    pub(super) fn disturbed_windows(&self) -> u64 {
+    /// Returns the number of windows measured, and of those that other programs disturbed.
+    pub(super) fn windows(&self) -> (u64, u64) {
         let rounds = self.pairs.iter().flat_map(|pair| pair.rounds.values());
         let windows = rounds.flatten().flatten().flatten();
-        windows.filter(|figures| figures.is_disturbed).count() as u64
+        windows.fold((0, 0), |(all, disturbed), figures| {
+            (all + 1, disturbed + u64::from(figures.is_disturbed))
+        })
     }
 
     /// Returns whether the machine was busy: other programs disturbed 3 of 10 windows or more.
     pub(super) fn is_of_busy_machine(&self) -> bool {
-        let disturbed = self.disturbed_windows();
-        disturbed > 0 && 10 * disturbed >= 3 * self.windows()
+        let (all, disturbed) = self.windows();
+        disturbed > 0 && 10 * disturbed >= 3 * all
     }
 
     /// Returns the number of rounds of the pair that has the most.
     pub fn rounds(&self) -> u32 {
-        let rounds = |pair: &Measured| {
-            let both = pair
-                .rounds
-                .iter()
-                .filter(|(_, sides)| matches!(sides, [Some(Ok(_)), Some(Ok(_))]));
-            both.map(|(round, _)| *round).next_back()
-        };
-        self.pairs
-            .iter()
-            .filter_map(rounds)
-            .max()
-            .unwrap_or_default()
+        let rounds = self.pairs.iter().flat_map(|pair| &pair.rounds);
+        let both = rounds.filter(|(_, sides)| matches!(sides, [Some(Ok(_)), Some(Ok(_))]));
+        both.map(|(round, _)| *round).max().unwrap_or_default()
     }
 
     /// Returns the record as it was after this many rounds.
@@ -142,10 +128,8 @@ impl Record {
 
     /// Returns whether a side of a pair has its window of a round, or failed in it.
     pub(super) fn has_outcome(&self, pair: usize, round: u32, side: Side) -> bool {
-        let rounds = &self.pairs[pair].rounds;
-        rounds
-            .get(&round)
-            .is_some_and(|sides| sides[side as usize].is_some())
+        let sides = self.pairs[pair].rounds.get(&round);
+        sides.is_some_and(|sides| sides[side as usize].is_some())
     }
 
     /// Adds an event of the log.

@@ -4,27 +4,27 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::header::{Header, MOST_ROUNDS, Setup};
-use super::settings::left_out;
 use super::{Record, Side};
+use crate::host::tuning::{Location, Setting, Tuning, Tunings};
 use crate::results::command_line::CommandLine;
 use crate::term::fold;
+use crate::term::table::{Columns, Table};
 use crate::text::digits::counted;
 use crate::text::duration;
 use crate::verdict::judge::table::estimate;
 use crate::verdict::judge::table::{Detail, counts, tables};
-use crate::verdict::judge::{Engine, Judgement, Verdict, table};
+use crate::verdict::judge::{self, Engine, Judgement, Verdict};
 
 /// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
 /// them where they do not belong.
 pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) -> String {
     let folded = |text: String| fold::text(&text, width.into());
     let mut text = folded(summary(record, judgement) + "\n");
-    match &record.header().tunings {
-        Some(_) => text += "A: settings as they are. B: one of them as it is tried.\n",
-        None => {
-            for side in Side::BOTH {
-                text += &folded(described(side, record.header().setup(side)));
-            }
+    if record.header().tunings.is_some() {
+        text += "A: settings as they are. B: one of them as it is tried.\n";
+    } else {
+        for side in Side::BOTH {
+            text += &folded(described(side, record.header().setup(side)));
         }
     }
     text += &tables(judgement, ["A", "B"], detail, width);
@@ -35,20 +35,19 @@ pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) 
 
 /// Summarizes the result in a sentence.
 fn summary(record: &Record, judgement: &Judgement) -> String {
-    let (rounds, counts) = (record.rounds(), counts(judgement));
+    let (rounds, counts) = (counted(record.rounds(), "round"), counts(judgement));
     let inconclusive = if judgement.is_inconclusive() {
         "Inconclusive: "
     } else {
         ""
     };
-    let rounds = counted(rounds, "round");
     format!("{inconclusive}B against A, {rounds}: {counts}.")
 }
 
 fn described(side: Side, setup: &Setup) -> String {
     let mut text = format!("{side}: {} ({})", setup.name(), setup.version);
-    if !setup.options.is_empty() {
-        let _ = write!(text, " {}", setup.options.join(" "));
+    for option in &setup.options {
+        let _ = write!(text, " {option}");
     }
     if let Some(command) = &setup.before {
         let _ = write!(text, ", after: {command}");
@@ -59,62 +58,55 @@ fn described(side: Side, setup: &Setup) -> String {
 /// Returns the notes below the table: reasons of verdicts, skipped cases, repeated windows, and how many rounds unclear
 /// engines need.
 pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
-    let reasons = judgement.cases.iter().filter_map(|case| {
+    let mut notes: Vec<String> = Vec::new();
+    if record.is_of_busy_machine() {
+        let (all, disturbed) = record.windows();
+        notes.push(format!(
+            "other programs took CPU time in {disturbed} of {all} windows: a change is called only if it is a hundred \
+             times surer"
+        ));
+    }
+    if judgement.is_too_short() {
+        let rounds = counted(record.rounds(), "round");
+        notes.push(format!("{rounds}: too few to call a change, however large"));
+    }
+    notes.extend(judgement.cases.iter().filter_map(|case| {
         let verdict = &case.answer.verdict;
         let word = verdict.word(judgement.question.by);
         Some(format!("{}: {word}: {}", case.key, verdict.reason()?))
-    });
+    }));
+    notes.extend(record.left_out());
     let pairs = record.pairs();
     let skipped: Vec<&str> = pairs.iter().filter_map(|pair| pair.refusal()).collect();
-    let skipped = skipped.first().map(|reason| {
-        let (skipped, all) = (skipped.len(), pairs.len());
-        format!("{skipped} of {} skipped: {reason}", counted(all, "case"))
-    });
+    if let [reason, ..] = &skipped[..] {
+        let (skipped, all) = (skipped.len(), counted(pairs.len(), "case"));
+        notes.push(format!("{skipped} of {all} skipped: {reason}"));
+    }
     let repeated: usize = record.measured().iter().map(|pair| pair.repeated).sum();
-    let repeated = (repeated > 0).then(|| {
-        format!(
-            "measured twice: {}; the log says why",
-            counted(repeated, "window")
-        )
-    });
+    if repeated > 0 {
+        let windows = counted(repeated, "window");
+        notes.push(format!("measured twice: {windows}; the log says why"));
+    }
     let engines = judgement.engines.iter();
     let engines = engines.filter(|_| !judgement.is_too_short());
-    let more = engines.filter_map(|engine| {
-        let label = &engine.label;
-        let change = estimate(engine.whole.change);
-        Some(match rounds_to_tell(record, judgement, engine)? {
-            rounds if rounds > MOST_ROUNDS => {
-                format!("{label} is unclear: if it really is {change} %, {MOST_ROUNDS} rounds would hardly tell")
-            }
-            rounds => format!(
-                "{label} is unclear: if it really is {change} %, some {rounds} rounds would tell"
-            ),
-        })
-    });
-    let busy = record.is_of_busy_machine().then(|| {
-        format!(
-            "other programs took CPU time in {} of {} windows: a change is called only if it is a hundred times surer",
-            record.disturbed_windows(),
-            record.windows()
-        )
-    });
-    let too_short = judgement.is_too_short().then(|| {
-        let rounds = counted(record.rounds(), "round");
-        format!("{rounds}: too few to call a change, however large")
-    });
-    let notes = busy.into_iter().chain(too_short).chain(reasons);
-    let notes = notes.chain(record.left_out());
-    let notes = notes.chain(skipped);
-    let notes = notes.chain(repeated).chain(more);
-    let mut notes: String = notes.map(|note| note + "\n").collect();
+    notes.extend(engines.filter_map(|engine| {
+        let would_tell = match rounds_to_tell(record, judgement, engine)? {
+            rounds if rounds > MOST_ROUNDS => format!("{MOST_ROUNDS} rounds would hardly tell"),
+            rounds => format!("some {rounds} rounds would tell"),
+        };
+        let (label, change) = (&engine.label, estimate(engine.whole.change));
+        Some(format!(
+            "{label} is unclear: if it really is {change} %, {would_tell}"
+        ))
+    }));
+    let mut text: String = notes.into_iter().map(|note| note + "\n").collect();
     if let Some(tunings) = &record.header().tunings {
-        notes += &left_out(tunings);
+        text += &left_out(tunings);
     }
-    if notes.is_empty() {
-        notes
-    } else {
-        "\n".to_owned() + &notes
+    if !text.is_empty() {
+        text.insert(0, '\n');
     }
+    text
 }
 
 /// Returns the number of rounds, from the first one, after which an unclear engine is expected to have a verdict. `None`:
@@ -126,57 +118,47 @@ fn rounds_to_tell(record: &Record, judgement: &Judgement, engine: &Engine) -> Op
     const CAUTIOUS_TIMES: f64 = 3.2;
     /// Fewest rounds whose signs can be so rare by chance: one in 2^13.
     const FEWEST_CAUTIOUS: f64 = 14.0;
-    let times = engine
-        .times_to_tell(judgement.question)
-        .filter(|_| engine.whole.verdict == Verdict::Unclear)?;
-    let rounds = f64::from(record.rounds()) * times.max(FEWEST_TIMES);
-    let rounds = if record.is_of_busy_machine() {
-        (CAUTIOUS_TIMES * rounds).max(FEWEST_CAUTIOUS)
-    } else {
-        rounds
-    };
-    Some(
-        (1..=MOST_ROUNDS)
-            .find(|&most| f64::from(most) >= rounds)
-            .unwrap_or(u32::MAX),
-    )
+    let times = engine.times_to_tell(judgement.question);
+    let times = times.filter(|_| engine.whole.verdict == Verdict::Unclear)?;
+    let mut rounds = f64::from(record.rounds()) * times.max(FEWEST_TIMES);
+    if record.is_of_busy_machine() {
+        rounds = (CAUTIOUS_TIMES * rounds).max(FEWEST_CAUTIOUS);
+    }
+    let enough = (1..=MOST_ROUNDS).find(|&most| f64::from(most) >= rounds);
+    Some(enough.unwrap_or(u32::MAX))
 }
 
 /// Returns the command that measures so many rounds that all unclear engines are expected to have a verdict, in windows
-/// as long as before, or the same again if windows
-/// failed or were disturbed. Empty: there is none, or no need.
+/// as long as before, or the same again if windows failed or were disturbed. Empty: there is none, or no need.
 fn next(record: &Record, judgement: &Judgement) -> String {
+    let header = record.header();
     // The command that resumes it follows, and is its only next step. A search for settings has no command of `ab`.
-    if record.is_interrupted() || record.header().tunings.is_some() {
+    if record.is_interrupted() || header.tunings.is_some() {
         return String::new();
     }
-    let engines = judgement.engines.iter();
-    let rounds = engines.filter_map(|engine| rounds_to_tell(record, judgement, engine));
-    let rounds = rounds.filter(|&rounds| rounds <= MOST_ROUNDS).max();
-    let command = rounds.and_then(|rounds| Some((rounds, command(record.header(), rounds)?)));
     let first = if record.is_of_busy_machine() || record.failed_beside_others() {
         "stop what else runs (udpbench check), then "
     } else {
         ""
     };
-    let Some((rounds, command)) = command else {
-        let typed = CommandLine(&record.header().run.command_line);
-        let is_disturbed = record.has_failures() || record.is_of_busy_machine();
-        let is_open = judgement.is_inconclusive() && is_disturbed && typed.has("ab");
-        let again = || {
-            format!(
-                "\nnext  {first}measure again:\n      {}\n",
-                typed.again(&[])
-            )
-        };
-        return is_open.then(again).unwrap_or_default();
-    };
-    let pairs = record.pairs();
-    let runs = pairs.iter().filter(|pair| pair.refusal().is_none()).count();
-    let windows = u32::try_from(2 * runs).unwrap_or(u32::MAX);
-    let round = record.header().a.settings.time_per_window() * windows;
-    let time = duration::about(round.saturating_mul(rounds));
-    format!("\nnext  {first}{rounds} rounds, {time}:\n      {command}\n")
+    let engines = judgement.engines.iter();
+    let rounds = engines.filter_map(|engine| rounds_to_tell(record, judgement, engine));
+    let rounds = rounds.filter(|&rounds| rounds <= MOST_ROUNDS).max();
+    if let Some((rounds, command)) = rounds.and_then(|it| Some((it, command(header, it)?))) {
+        let pairs = record.pairs();
+        let runs = pairs.iter().filter(|pair| pair.refusal().is_none()).count();
+        let windows = u32::try_from(2 * runs).unwrap_or(u32::MAX);
+        let round = header.a.settings.time_per_window() * windows;
+        let time = duration::about(round.saturating_mul(rounds));
+        return format!("\nnext  {first}{rounds} rounds, {time}:\n      {command}\n");
+    }
+    let typed = CommandLine(&header.run.command_line);
+    let is_disturbed = record.has_failures() || record.is_of_busy_machine();
+    if judgement.is_inconclusive() && is_disturbed && typed.has("ab") {
+        let command = typed.again(&[]);
+        return format!("\nnext  {first}measure again:\n      {command}\n");
+    }
+    String::new()
 }
 
 /// Returns the command of a comparison with other `rounds`, and windows as long as before. `None`: a side has a duration
@@ -187,12 +169,8 @@ fn command(header: &Header, rounds: u32) -> Option<String> {
         return None;
     }
     let words = &header.run.command_line[..];
-    let (own, both) = words.split_at(
-        words
-            .iter()
-            .position(|it| it == "--")
-            .unwrap_or(words.len()),
-    );
+    let end = words.iter().position(|it| it == "--");
+    let (own, both) = words.split_at(end.unwrap_or(words.len()));
     let own: Vec<String> = own.iter().filter(|it| *it != "--decide").cloned().collect();
     let own = CommandLine(&own).without(&["--max-time"], &[("--rounds", rounds.to_string())]);
     let together = header.a.settings.window * rounds;
@@ -212,7 +190,7 @@ pub(crate) fn legend(header: &Header, judgement: &Judgement) -> String {
         _ => String::new(),
     };
     let window_ms = 1000.0 * header.a.settings.window.as_secs_f64();
-    let legend = table::legend(judgement, "");
+    let legend = judge::table::legend(judgement, "");
     let states = match header.environment.host.virtualization {
         Some(_) => " On a virtual machine, two engines may differ otherwise the next time.",
         None => "",
@@ -222,4 +200,55 @@ pub(crate) fn legend(header: &Header, judgement: &Judgement) -> String {
 B against A, windows of {window_ms:.0} ms in turn, each round in fresh processes.{looks}{states}
 {legend}"
     )
+}
+
+/// Returns a table of the settings, each with its current and its tried value.
+pub fn settings(tunings: &Tunings) -> Table {
+    let columns = Columns::<Tuning>::default()
+        .word("setting", |tuning| tuning.name.text().to_owned())
+        .word("where", location)
+        .word("now", |tuning| value(tuning, |it| &it.before))
+        .word("tried", |tuning| value(tuning, |it| &it.tried))
+        .text("why it might help", |tuning| tuning.name.why().to_owned());
+    columns.table(&tunings.tried)
+}
+
+fn location(tuning: &Tuning) -> String {
+    match &tuning.settings[..] {
+        [] => "nowhere".to_owned(),
+        [one] => short(&one.location),
+        [first, others @ ..] => format!("{} and {} more", short(&first.location), others.len()),
+    }
+}
+
+/// Returns the value of all places of a setting.
+fn value(tuning: &Tuning, of: fn(&Setting) -> &str) -> String {
+    let mut values: Vec<&str> = tuning.settings.iter().map(of).collect();
+    values.dedup();
+    match &values[..] {
+        [] => "-".to_owned(),
+        [one] => (*one).to_owned(),
+        [first, ..] => format!("{first}, .."),
+    }
+}
+
+/// Returns the path without the directory that all paths of its kind share.
+fn short(location: &Location) -> String {
+    let text = location.to_string();
+    let known = ["/sys/class/net/", "/sys/devices/system/cpu/cpufreq/"];
+    let rest = known.iter().find_map(|known| text.strip_prefix(known));
+    rest.map_or(text.clone(), str::to_owned)
+}
+
+/// Lists the settings that are not tried, each reason once.
+pub fn left_out(tunings: &Tunings) -> String {
+    let mut text = String::new();
+    let alike = tunings
+        .left_out
+        .chunk_by(|one, other| one.reason == other.reason);
+    for alike in alike {
+        let names: Vec<&str> = alike.iter().map(|tuning| tuning.name.text()).collect();
+        let _ = writeln!(text, "not tried: {}: {}", names.join(", "), alike[0].reason);
+    }
+    text
 }

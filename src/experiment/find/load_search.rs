@@ -1,12 +1,11 @@
 //! Searches for the highest sustainable load, and for the limiting place above it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::loads::{Goal, TrialLoss};
-use super::mlr::{Found, Mlr, TrialRequest};
+use super::loads::{Found, Goal, TrialLoss, TrialRequest};
+use super::mlr::Mlr;
 use super::place::TrialOutcome;
 use super::steady::{CpuTimes, wanders};
 use crate::text::digits::counted;
@@ -62,23 +61,15 @@ impl LoadTrial {
 }
 
 impl LoadSearch {
-    /// Creates a search without trials. `width`: required distance of the bounds, relative to the upper one. `loads`:
-    /// first and highest load.
-    pub(super) fn new(goal: Goal, width: f64, loads: RangeInclusive<u32>) -> Self {
+    /// Creates a search without trials. `loads`: first and highest load. `all_rechecks`: number of rechecks of both bounds,
+    /// which widen the interval where the bounds have moved.
+    pub(super) fn new(goal: Goal, loads: RangeInclusive<u32>, all_rechecks: usize) -> Self {
         Self {
             goal,
-            search: Mlr::new(goal, width, loads),
+            search: Mlr::new(goal, loads),
             rechecks: Vec::new(),
-            all_rechecks: 0,
-            trials: BTreeMap::new(),
-        }
-    }
-
-    /// Adds rechecks of both bounds, which widen the interval where the bounds have moved.
-    pub(super) fn with_rechecks(self, all_rechecks: usize) -> Self {
-        Self {
             all_rechecks,
-            ..self
+            trials: BTreeMap::new(),
         }
     }
 
@@ -120,29 +111,37 @@ impl LoadSearch {
         found
     }
 
-    /// Returns whether the capacity and the CPU that limits it stayed as they were, as far as the trials tell.
-    pub(super) fn is_steady(&self) -> bool {
-        let outcomes = self.trials.values().map(|trials| {
-            let full = trials.iter().map(LoadTrial::loss);
-            let full = full.filter(|trial| self.goal.is_full(trial));
-            full.map(|trial| self.goal.is_met_by(&trial)).collect()
-        });
-        !wanders(outcomes) && self.cpu_times().is_none_or(CpuTimes::are_steady)
+    /// Returns whether a trial met the goal.
+    fn is_met(&self, trial: &LoadTrial) -> bool {
+        self.goal.is_met_by(&trial.loss())
     }
 
-    /// Returns the loads at which full trials lost too much, and at which they did not.
-    pub(super) fn seen(&self) -> Seen {
-        let is_seen = |trials: &[LoadTrial], is_met: bool| {
-            let mut losses = trials.iter().map(LoadTrial::loss);
-            losses.any(|it| self.goal.is_full(&it) && self.goal.is_met_by(&it) == is_met)
+    /// Returns the full trials at each load, the lowest load first.
+    fn full(&self) -> impl DoubleEndedIterator<Item = (u32, Vec<&LoadTrial>)> {
+        self.trials.iter().map(|(load, trials)| {
+            let full = trials.iter().filter(|it| self.goal.is_full(&it.loss()));
+            (*load, full.collect())
+        })
+    }
+
+    /// Returns whether the capacity and the CPU that limits it stayed as they were, as far as the trials tell.
+    pub(super) fn is_steady(&self) -> bool {
+        let outcomes = |(_, full): (u32, Vec<&LoadTrial>)| {
+            let outcomes = full.into_iter().map(|trial| self.is_met(trial));
+            outcomes.collect()
         };
-        let mut loads = self.trials.iter();
-        let passed = loads.clone().rfind(|(_, trials)| is_seen(trials, true));
-        let lost = loads.find(|(_, trials)| is_seen(trials, false));
-        Seen {
-            lost: lost.map(|(load, _)| *load),
-            passed: passed.map(|(load, _)| *load),
-        }
+        !wanders(self.full().map(outcomes)) && self.cpu_times().is_none_or(CpuTimes::are_steady)
+    }
+
+    /// Returns the lowest load at which a full trial lost too much, and the highest at which one did not.
+    pub(super) fn seen(&self) -> (Option<u32>, Option<u32>) {
+        let lost = self
+            .full()
+            .find(|(_, full)| full.iter().any(|it| !self.is_met(it)));
+        let passed = self
+            .full()
+            .rfind(|(_, full)| full.iter().any(|it| self.is_met(it)));
+        (lost.map(|(load, _)| load), passed.map(|(load, _)| load))
     }
 
     /// Returns the limiting place: the place of most losses in the trials at the lowest load that is too much.
@@ -150,7 +149,7 @@ impl LoadSearch {
         let too_much = self.found().too_much?;
         let mut sums: BTreeMap<&'static str, u64> = BTreeMap::new();
         let trials = self.trials.get(&too_much)?.iter();
-        for trial in trials.filter(|trial| !self.goal.is_met_by(&trial.loss())) {
+        for trial in trials.filter(|trial| !self.is_met(trial)) {
             for (place, packets) in &trial.outcome.places {
                 *sums.entry(place).or_default() += packets;
             }
@@ -162,30 +161,43 @@ impl LoadSearch {
     /// Returns whether a trial lost too much while another program disturbed it. Such a trial tells nothing about the
     /// load.
     pub(super) fn lost_while_disturbed(&self, trial: &LoadTrial) -> bool {
-        trial.outcome.is_disturbed && !self.goal.is_met_by(&trial.loss())
+        trial.outcome.is_disturbed && !self.is_met(trial)
     }
 
-    /// Returns the reason why the bounds may be wrong, if the trials give one.
+    /// Returns the reason why the bounds may be wrong, if the trials give one: other programs disturbed at least half of
+    /// the trials that lost too much, at the bounds or below, or half or more of the trials well above them met the goal.
     pub(super) fn doubt(&self) -> Option<Doubt> {
         let too_much = f64::from(self.found().too_much?) * (1.0 + NEAR);
         let (mut disturbed, mut lossy, mut good, mut above) = (0, 0, 0, 0);
-        for (load, trials) in &self.trials {
-            for trial in trials.iter().filter(|it| self.goal.is_full(&it.loss())) {
-                let is_met = self.goal.is_met_by(&trial.loss());
-                if f64::from(*load) > too_much {
-                    above += 1;
-                    good += usize::from(is_met);
-                } else if !is_met {
-                    lossy += 1;
-                    disturbed += usize::from(trial.outcome.is_disturbed);
-                }
+        for (load, trial) in self
+            .full()
+            .flat_map(|(at, full)| full.into_iter().map(move |it| (at, it)))
+        {
+            let is_met = self.is_met(trial);
+            if f64::from(load) > too_much {
+                above += 1;
+                good += usize::from(is_met);
+            } else if !is_met {
+                lossy += 1;
+                disturbed += usize::from(trial.outcome.is_disturbed);
             }
         }
         if 2 * disturbed >= lossy.max(1) {
-            return Some(Doubt::Disturbed { disturbed, lossy });
+            return Some(Doubt {
+                is_disturbance: true,
+                why: format!(
+                    "other programs took the CPUs in {disturbed} of the {} that lost too much: it may bear more",
+                    counted(lossy, "trial")
+                ),
+            });
         }
-        let is_contradiction = good > 0 && 2 * good >= above;
-        is_contradiction.then_some(Doubt::Contradicted { good, above })
+        (good > 0 && 2 * good >= above).then(|| Doubt {
+            is_disturbance: false,
+            why: format!(
+                "{good} of {} at a load 10 % or more above that lost no more than they may",
+                counted(above, "trial")
+            ),
+        })
     }
 
     /// Returns the CPU time per datagram of the threads whose CPU is the limiting place, over the full trials near
@@ -194,76 +206,20 @@ impl LoadSearch {
         let place = self.limiting_place()?;
         let load = f64::from(self.found().load?);
         let is_near = |at: u32| (f64::from(at) / load - 1.0).abs() <= NEAR;
-        let near = self.trials.iter().filter(|(at, _)| is_near(**at));
-        let trials = near.flat_map(|(_, trials)| trials);
-        let full = trials.filter(|trial| self.goal.is_full(&trial.loss()));
-        let times = full.filter_map(|trial| trial.outcome.cpu_ns_at(place));
+        let near = self.full().filter(|(at, _)| is_near(*at));
+        let trials = near.flat_map(|(_, full)| full);
+        let times = trials.filter_map(|trial| trial.outcome.cpu_ns_at(place));
         CpuTimes::of(times.collect())
     }
 }
 
-/// Loads of full trials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
-    /// Lowest load at which a trial lost too much. `None`: none did.
-    pub lost: Option<u32>,
-    /// Highest load at which a trial did not. `None`: all did.
-    pub passed: Option<u32>,
-}
-
 /// Reason from the trials why the bounds of a search may be wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
-    /// Disturbance by other programs of a quarter of all trials or more. They were made again.
-    Repeated {
-        /// Number of trials that lost while other programs took the CPUs.
-        disturbed: u64,
-        /// Number of all trials.
-        all: u64,
-    },
-    /// Disturbance by other programs of at least half of the trials that lost too much, at the bounds or below.
-    Disturbed {
-        /// Number of disturbed trials that lost too much.
-        disturbed: usize,
-        /// Number of trials that lost too much.
-        lossy: usize,
-    },
-    /// Success of half or more of the trials well above the bounds: they met the goal.
-    Contradicted {
-        /// Number of trials above the bounds that met the goal.
-        good: usize,
-        /// Number of trials above the bounds.
-        above: usize,
-    },
-}
-
-impl Doubt {
-    /// Returns whether other programs are the reason.
-    pub fn is_disturbance(self) -> bool {
-        !matches!(self, Self::Contradicted { .. })
-    }
-}
-
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Repeated { disturbed, all } => write!(
-                f,
-                "other programs took the CPUs in {disturbed} of {}, which were made again",
-                counted(*all, "trial")
-            ),
-            Self::Disturbed { disturbed, lossy } => write!(
-                f,
-                "other programs took the CPUs in {disturbed} of the {} that lost too much: it may bear more",
-                counted(*lossy, "trial")
-            ),
-            Self::Contradicted { good, above } => write!(
-                f,
-                "{good} of {} at a load 10 % or more above that lost no more than they may",
-                counted(*above, "trial")
-            ),
-        }
-    }
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// True if other programs are the reason.
+    pub is_disturbance: bool,
+    /// Reason in words.
+    pub why: String,
 }
 
 #[cfg(test)]
@@ -275,6 +231,7 @@ mod tests {
         exceed: 0.5,
         trial_s: 0.5,
         sum_s: 7.0,
+        width: 0.005,
     };
 
     fn trial(asked: TrialRequest, outcome: TrialOutcome) -> LoadTrial {
@@ -288,7 +245,7 @@ mod tests {
     /// Runs a search with a limit of 10,000. Above it, `place` loses datagrams. The trials take the CPU times in
     /// turn.
     fn searched(place: &'static str, cpu_ns: [[Option<f64>; 2]; 2]) -> LoadSearch {
-        let mut search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
+        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000, 0);
         let mut cpu_ns = cpu_ns.into_iter().cycle();
         while let Some(ask) = search.next() {
             let is_too_much = ask.load > 10_000;
@@ -329,7 +286,7 @@ mod tests {
 
     /// Returns the doubt after a search whose trials have these outcomes, by load.
     fn doubt(mut outcome_at: impl FnMut(u32) -> TrialOutcome) -> Option<Doubt> {
-        let mut search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
+        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000, 0);
         while let Some(ask) = search.next() {
             search.take(trial(ask, outcome_at(ask.load)));
         }
@@ -347,14 +304,19 @@ mod tests {
             }
         };
         assert_eq!(doubt(at(false)), None);
-        let found = doubt(at(true));
-        let is_right = |doubt: &Doubt| matches!(doubt, Doubt::Disturbed { disturbed, lossy } if disturbed == lossy && *lossy > 0);
-        assert!(found.as_ref().is_some_and(is_right), "{found:?}");
+        let found = doubt(at(true)).expect("others disturbed it");
+        let (_, counts) = found.why.split_once("took the CPUs in ").expect("counts");
+        let (disturbed, lossy) = counts.split_once(" of the ").expect("both");
+        assert!(
+            lossy.starts_with(&format!("{disturbed} trials ")),
+            "{found:?}"
+        );
+        assert!(found.is_disturbance);
     }
 
     #[test]
     fn bounds_far_below_what_was_borne_later_are_doubtful() {
-        let mut search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
+        let mut search = LoadSearch::new(GOAL, 1000..=1_000_000, 0);
         // Like a machine that was busy at first.
         while let Some(ask) = search.next() {
             let is_lost = ask.load > 10_000;
@@ -369,18 +331,14 @@ mod tests {
             };
             search.take(trial(asked, outcome(0.0, false)));
         }
-        assert_eq!(
-            search.doubt(),
-            Some(Doubt::Contradicted {
-                good: 20,
-                above: 20
-            })
-        );
+        let found = search.doubt().expect("the bounds are too low");
+        assert!(found.why.starts_with("20 of 20 trials "), "{found:?}");
+        assert!(!found.is_disturbance);
     }
 
     #[test]
     fn only_a_disturbed_trial_that_lost_too_much_is_repeated() {
-        let search = LoadSearch::new(GOAL, 0.005, 1000..=1_000_000);
+        let search = LoadSearch::new(GOAL, 1000..=1_000_000, 0);
         let asked = search.next().expect("there are no trials yet");
         for (loss, is_disturbed, is_repeated) in
             [(0.1, true, true), (0.0, true, false), (0.1, false, false)]

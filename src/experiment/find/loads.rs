@@ -1,4 +1,4 @@
-//! Judges from its trials whether a load passes (RFC 9971, section 6).
+//! What a search for a load asks and finds; judges from its trials whether a load passes (RFC 9971, section 6).
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
@@ -13,6 +13,30 @@ pub struct Goal {
     pub trial_s: f64,
     /// Required sum of the lengths of the trials at a load, in seconds.
     pub sum_s: f64,
+    /// Required distance of the bounds, relative to the upper one.
+    pub width: f64,
+}
+
+/// Trial that the search asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrialRequest {
+    /// Load in datagrams per second.
+    pub load: u32,
+    /// Length in seconds.
+    pub seconds: f64,
+}
+
+/// Result of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// Highest load that passes. `None`: no load passes.
+    pub load: Option<u32>,
+    /// Lowest load that is too much. `None`: no load is too much.
+    pub too_much: Option<u32>,
+    /// Datagrams that arrive per second at [`Found::load`]: the conditional throughput.
+    pub throughput: Option<f64>,
+    /// Loads between which the truth lies in at least 95 of 100 searches. `None`: there is no such bound.
+    pub interval: (Option<u32>, Option<u32>),
 }
 
 /// Length and loss of a trial.
@@ -87,10 +111,9 @@ impl Goal {
     }
 
     /// Counts the full trials, and the full trials that lost too much.
-    pub fn counts(&self, trials: &[TrialLoss]) -> Counts {
-        let full = trials.iter().filter(|trial| self.is_full(trial));
+    pub fn counts<'t>(&self, trials: impl Iterator<Item = &'t TrialLoss>) -> Counts {
         let mut counts = Counts::default();
-        for trial in full {
+        for trial in trials.filter(|trial| self.is_full(trial)) {
             counts.trials += 1;
             counts.bad += u64::from(!self.is_met_by(trial));
         }
@@ -108,14 +131,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds two counts.
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            trials: self.trials + other.trials,
-            bad: self.bad + other.bad,
-        }
-    }
-
     /// Returns the probability of this few bad trials or fewer, if each trial is bad with probability `exceed` or a
     /// higher one.
     pub fn p_of_so_few(self, exceed: f64) -> f64 {

@@ -1,101 +1,104 @@
-//! Searches for the highest rate at which a case loses nothing, or no more than the goal.
+//! Searches for the highest rate, or the longest train of datagrams sent back to back (RFC 9004), at which a case loses
+//! nothing, or no more than the goal.
+//!
+//! Trains begin at equal intervals. Buffers that hold a train are empty when the next one comes.
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::Next;
-use super::load_search::{self, LoadSearch, LoadTrial};
-use super::loads::Goal;
-use super::mlr::Found;
+use super::header::{BurstQuestion, LosslessQuestion};
+use super::load_search::{LoadSearch, LoadTrial};
+use super::loads::Found;
 use super::place::TrialOutcome;
-use crate::data::{Case, EngineProperties, Rate, Sample};
-use crate::results::row::by_chance;
-use crate::text::duration::ns;
+use crate::data::{Arrivals, Case, EngineProperties, Rate, Sample};
+use crate::results::row::{burst, by_chance};
 
-/// Question of a search for rates.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LosslessQuestion {
-    /// Share of the datagrams of a trial that may be lost, in percent.
-    pub goal_pct: f64,
-    /// Share of the trials in which more may be lost, in percent.
-    pub exceed_pct: f64,
-    /// Length from which on a trial counts in full.
-    #[serde(rename = "trial_ns", with = "ns")]
-    pub trial: Duration,
-    /// Required sum of the lengths of the trials at a bound.
-    #[serde(rename = "sum_ns", with = "ns")]
-    pub sum: Duration,
-    /// Required distance of the bounds, in percent of the upper one.
-    pub width_pct: f64,
-    /// Sum of the pauses between the rechecks of both bounds. Zero: there are no rechecks.
-    #[serde(rename = "recheck_ns", with = "ns")]
-    pub recheck: Duration,
-}
-
-impl LosslessQuestion {
-    /// Estimates the number of trials of a search, and the sum of their windows.
-    pub(super) fn expected(&self) -> (u32, Duration) {
-        let (trials, windows) = load_search::expected(self.trial, self.sum);
-        // At both bounds.
-        let again = 2 * self.rechecks();
-        (trials + again, windows + self.trial * again)
-    }
-
-    fn rechecks(&self) -> u32 {
-        let rechecks = self.recheck.as_millis().div_ceil(EVERY.as_millis());
-        u32::try_from(rechecks).unwrap_or(u32::MAX)
-    }
-
-    fn goal(&self) -> Goal {
-        Goal {
-            loss: self.goal_pct / 100.0,
-            exceed: self.exceed_pct / 100.0,
-            trial_s: self.trial.as_secs_f64(),
-            sum_s: self.sum.as_secs_f64(),
-        }
-    }
-}
-
-/// Longest pause before a recheck. Ten rechecks within a minute see both of two capacities that last for 25 s each in
-/// 19 of 20 simulated searches, a single one after half a minute in 12 of 20.
-const EVERY: Duration = Duration::from_secs(6);
 /// First rate of a search, in datagrams per second. The search doubles it. A flood would also fill queues that ssh
 /// needs. At this rate, short trials have some ten datagrams.
-const START: u32 = 1000;
+const FIRST_RATE: u32 = 1000;
+/// First train of a search, in datagrams. The search doubles it.
+const FIRST_TRAIN: u32 = 16;
 
-/// State of a search for rates.
+/// State of a search for rates or for trains.
 #[derive(Clone, Debug)]
 pub struct Lossless {
     case: Case,
     sender: EngineProperties,
+    /// Trains that are searched. `None`: rates are.
+    trains: Option<Trains>,
     /// Pause before each recheck.
     pause: Duration,
     pub(super) load_search: LoadSearch,
+    /// SO_RCVBUF that the kernel granted, in bytes. `None`: no trial has told it.
+    pub(super) rcvbuf_bytes: Option<u64>,
+}
+
+/// Trains of a search. Their loads are lengths in units.
+#[derive(Clone, Copy, Debug)]
+struct Trains {
+    /// Time from the beginning of a train to the beginning of the next one, in seconds.
+    pause: f64,
+    /// Datagrams that the sender hands over at once. The length of each train is a multiple of this.
+    unit: u32,
 }
 
 impl Lossless {
-    /// Creates a search without trials. `case` must have no rate. `sender` describes its sending engine.
-    pub fn new(case: Case, sender: EngineProperties, asked: LosslessQuestion) -> Self {
+    /// Creates a search for a rate without trials. `case` must have no rate. `sender` describes its sending engine.
+    pub fn rate(case: Case, sender: EngineProperties, asked: LosslessQuestion) -> Self {
+        let (loads, rechecks) = (FIRST_RATE..=Rate::MAX, asked.rechecks());
         Self {
             case,
             sender,
-            pause: asked.recheck / asked.rechecks().max(1),
-            load_search: LoadSearch::new(asked.goal(), asked.width_pct / 100.0, START..=Rate::MAX)
-                .with_rechecks(asked.rechecks() as usize),
+            trains: None,
+            pause: asked.recheck / rechecks.max(1),
+            load_search: LoadSearch::new(asked.goal(), loads, rechecks as usize),
+            rcvbuf_bytes: None,
         }
     }
 
-    /// Returns the next trial. `None`: the rate is found.
+    /// Creates a search for a train without trials.
+    pub fn train(case: Case, sender: EngineProperties, asked: BurstQuestion) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "1024 at most"
+        )]
+        let unit = (burst(&case, &sender) as u32).max(1);
+        // A longer train would be hardly over when the next one is due: a flood.
+        let microseconds = u32::try_from(asked.pause.as_micros()).unwrap_or(u32::MAX);
+        let most = microseconds.clamp(FIRST_TRAIN, Arrivals::LONGEST_TRAIN) / unit;
+        let start = FIRST_TRAIN.div_ceil(unit);
+        let pause = asked.pause.as_secs_f64();
+        Self {
+            case,
+            sender,
+            trains: Some(Trains { pause, unit }),
+            pause: Duration::ZERO,
+            load_search: LoadSearch::new(asked.goal(), start..=most.max(start), 0),
+            rcvbuf_bytes: None,
+        }
+    }
+
+    /// Returns the next trial. `None`: the load is found.
     pub fn next(&self) -> Option<Next> {
         let next = self.load_search.next()?;
-        let rate = Rate::nearest(f64::from(next.load));
+        let Some(Trains { pause, unit }) = self.trains else {
+            let rate = Some(Rate::nearest(f64::from(next.load)).into());
+            return Some(Next {
+                case: Case { rate, ..self.case },
+                window: Duration::from_secs_f64(next.seconds),
+            });
+        };
+        let length = next.load.saturating_mul(unit);
+        // Whole trains, for at least this long.
+        let trains = (next.seconds / pause - 1e-6).ceil();
         Some(Next {
             case: Case {
-                rate: Some(rate.into()),
+                rate: Some(Rate::nearest(f64::from(length) / pause).into()),
+                arrivals: (length > 1).then_some(Arrivals::Train(length)),
                 ..self.case
             },
-            window: Duration::from_secs_f64(next.seconds),
+            window: Duration::from_secs_f64(pause * trains),
         })
     }
 
@@ -110,35 +113,55 @@ impl Lossless {
 
     /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
-        // A search never asks for a trial without a rate.
+        // A search never asks for a trial without a load.
         if let Some(trial) = self.evaluated(sample) {
+            self.rcvbuf_bytes = Some(sample.rcvbuf_bytes).filter(|bytes| *bytes > 0);
             self.load_search.take(trial);
         }
     }
 
-    /// Evaluates a trial. `None`: it has no rate.
+    /// Evaluates a trial. `None`: it has no load.
     pub(super) fn evaluated(&self, sample: &Sample) -> Option<LoadTrial> {
-        let rate = Case::of_key(&sample.case)?.rate?;
-        let per_second = rate.per_second(self.case.payload);
+        let case = Case::of_key(&sample.case)?;
+        let (load, per_second) = match self.trains {
+            None => {
+                let per_second = case.rate?.per_second(case.payload);
+                (u32::from(Rate::nearest(per_second)), per_second)
+            }
+            Some(Trains { pause, unit }) => {
+                let length = match case.arrivals {
+                    Some(Arrivals::Train(length)) => length,
+                    _ => 1,
+                };
+                (length / unit, f64::from(length) / pause)
+            }
+        };
         let seconds = sample.window_ns as f64 / 1e9;
         let due = per_second * seconds;
-        let by_chance = by_chance(&self.case, &self.sender, 1, due);
+        let by_chance = by_chance(&case, &self.sender, 1, due);
         Some(LoadTrial {
-            load: u32::from(Rate::nearest(per_second)),
+            load,
             seconds,
             outcome: TrialOutcome::of(sample, due, by_chance),
         })
     }
 
-    /// Returns the result so far. It has no interval if the machine was not steady.
+    /// Returns the result so far, in datagrams per second or datagrams of a train. A rate has no interval if the machine
+    /// was not steady.
     pub fn found(&self) -> Found {
-        let found = self.load_search.found();
-        if self.load_search.is_steady() {
+        let mut found = self.load_search.found();
+        let Some(Trains { unit, .. }) = self.trains else {
+            if !self.load_search.is_steady() {
+                found.interval = (None, None);
+            }
             return found;
-        }
+        };
+        let length = |load: Option<u32>| load.map(|load| load.saturating_mul(unit));
         Found {
-            interval: (None, None),
-            ..found
+            load: length(found.load),
+            too_much: length(found.too_much),
+            throughput: None,
+            interval: (length(found.interval.0), length(found.interval.1)),
         }
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::loads::{Class, Counts, Goal, TrialLoss};
+use super::loads::{Class, Counts, Found, Goal, TrialLoss, TrialRequest};
 use crate::data::Rate;
 
 /// Highest probability that a bound is due to chance alone.
@@ -18,21 +18,10 @@ pub(super) const MOST: u32 = Rate::MAX;
 /// Largest distance of the interval from the bound of the search, in doublings of its width.
 const WIDENINGS: u32 = 6;
 
-/// Trial that the search asks for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TrialRequest {
-    /// Load in datagrams per second.
-    pub load: u32,
-    /// Length in seconds.
-    pub seconds: f64,
-}
-
 /// State of a search.
 #[derive(Clone, Debug)]
 pub struct Mlr {
     goal: Goal,
-    /// Required distance of the bounds, relative to the upper one.
-    width: f64,
     /// First load.
     start: u32,
     /// Highest load of this search.
@@ -40,26 +29,6 @@ pub struct Mlr {
     /// Bounds of another search that this one tries again, one trial for each load. `None`: it is no recheck.
     again: Option<Bounds>,
     trials: BTreeMap<u32, Vec<TrialLoss>>,
-}
-
-/// Result of a search.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
-    /// Highest load that passes. `None`: no load passes.
-    pub load: Option<u32>,
-    /// Lowest load that is too much. `None`: no load is too much.
-    pub too_much: Option<u32>,
-    /// Datagrams that arrive per second at [`Found::load`]: the conditional throughput.
-    pub throughput: Option<f64>,
-    /// Loads between which the truth lies in at least 95 of 100 searches. `None`: there is no such bound.
-    pub interval: (Option<u32>, Option<u32>),
-}
-
-/// Precision of the search: first rough, then fine.
-#[derive(Clone, Copy, Debug)]
-struct Level {
-    goal: Goal,
-    width: f64,
 }
 
 /// Relevant bounds: no load at or below the lower one is known to be too much (RFC 9971, section 6).
@@ -71,11 +40,10 @@ struct Bounds {
 
 impl Mlr {
     /// Creates a search without trials. `loads` goes from the first load to the highest one.
-    pub fn new(goal: Goal, width: f64, loads: RangeInclusive<u32>) -> Self {
+    pub fn new(goal: Goal, loads: RangeInclusive<u32>) -> Self {
         let most = (*loads.end()).clamp(1, MOST);
         Self {
             goal,
-            width,
             start: (*loads.start()).clamp(1, most),
             most,
             again: None,
@@ -110,24 +78,17 @@ impl Mlr {
     /// Returns the next trial. `None`: the result is found.
     pub fn next(&self) -> Option<TrialRequest> {
         let mut hint = self.again.unwrap_or_default();
-        for level in self.levels() {
-            let bounds = self.bounds(&level.goal);
-            if let Some(load) = self.next_at(&level, bounds, hint) {
-                return Some(TrialRequest {
-                    load,
-                    seconds: level.goal.trial_s,
-                });
+        for goal in self.levels() {
+            let bounds = self.bounds(&goal);
+            if let Some(load) = self.next_at(&goal, bounds, hint) {
+                let seconds = goal.trial_s;
+                return Some(TrialRequest { load, seconds });
             }
             hint = bounds;
         }
-        if self.again.is_some() {
-            return None;
-        }
-        let load = self.next_beside(hint)?;
-        Some(TrialRequest {
-            load,
-            seconds: self.goal.trial_s,
-        })
+        let load = self.next_beside(hint).filter(|_| self.again.is_none())?;
+        let seconds = self.goal.trial_s;
+        Some(TrialRequest { load, seconds })
     }
 
     /// Returns the result so far.
@@ -148,27 +109,18 @@ impl Mlr {
         }
     }
 
-    /// Returns the levels of precision. The last one is the goal itself. In the levels before, one trial decides. A
-    /// recheck has only the last one.
-    fn levels(&self) -> impl Iterator<Item = Level> {
-        let rough = |part: f64, widths: f64| {
-            let seconds = self.goal.trial_s * part;
-            Level {
-                goal: Goal {
-                    trial_s: seconds,
-                    sum_s: seconds,
-                    ..self.goal
-                },
-                width: self.width * widths,
-            }
+    /// Returns the goals of the levels of precision: first rough, then fine. The last one is the goal itself. In the
+    /// levels before, one trial decides. A recheck has only the last one.
+    fn levels(&self) -> impl Iterator<Item = Goal> {
+        let rough = |part: f64, widths: f64| Goal {
+            trial_s: self.goal.trial_s * part,
+            sum_s: self.goal.trial_s * part,
+            width: self.goal.width * widths,
+            ..self.goal
         };
-        let last = Level {
-            goal: self.goal,
-            width: self.width,
-        };
-        let all = [rough(0.1, 8.0), rough(0.3, 4.0), rough(1.0, 2.0), last];
-        let is_recheck = self.again.is_some();
-        all.into_iter().skip(if is_recheck { 3 } else { 0 })
+        let all = [rough(0.1, 8.0), rough(0.3, 4.0), rough(1.0, 2.0), self.goal];
+        all.into_iter()
+            .skip(if self.again.is_some() { 3 } else { 0 })
     }
 
     fn bounds(&self, goal: &Goal) -> Bounds {
@@ -180,21 +132,21 @@ impl Mlr {
 
     /// Returns the load to be tried at this level. `None`: its bounds are close enough. `hint`: bounds of the level
     /// before.
-    fn next_at(&self, level: &Level, bounds: Bounds, hint: Bounds) -> Option<u32> {
+    fn next_at(&self, goal: &Goal, bounds: Bounds, hint: Bounds) -> Option<u32> {
         match (bounds.lower, bounds.upper) {
             (None, None) => Some(hint.lower.or(hint.upper).unwrap_or(self.start)),
             (Some(lower), None) if lower >= self.most => None,
             (Some(lower), None) => {
                 let hint = hint.upper.filter(|upper| *upper > lower);
-                Some(hint.unwrap_or_else(|| self.above(lower, level)))
+                Some(hint.unwrap_or_else(|| self.above(lower, goal)))
             }
             (None, Some(1)) => None,
             (None, Some(upper)) => {
                 let hint = hint.lower.filter(|lower| *lower < upper);
-                Some(hint.unwrap_or_else(|| self.below(upper, level)))
+                Some(hint.unwrap_or_else(|| self.below(upper, goal)))
             }
             (Some(lower), Some(upper)) => {
-                let is_narrow = f64::from(upper - lower) <= level.width * f64::from(upper);
+                let is_narrow = f64::from(upper - lower) <= goal.width * f64::from(upper);
                 if is_narrow || upper - lower <= 1 {
                     return None;
                 }
@@ -210,8 +162,8 @@ impl Mlr {
 
     /// Returns a load above one that passes. The step is the width, then twice the step before, but at most the load
     /// itself. While no trial has lost too much, the load doubles at once, except in a recheck.
-    fn above(&self, lower: u32, level: &Level) -> u32 {
-        let passing = self.of_class(&level.goal, Class::Lower);
+    fn above(&self, lower: u32, goal: &Goal) -> u32 {
+        let passing = self.of_class(goal, Class::Lower);
         let before = passing.filter(|load| *load < lower).last();
         let mut trials = self.trials.values().flatten();
         let step = match before {
@@ -219,7 +171,7 @@ impl Mlr {
                 f64::INFINITY
             }
             Some(before) => 2.0 * f64::from(lower - before),
-            None => level.width * f64::from(lower),
+            None => goal.width * f64::from(lower),
         };
         let step = step.min(f64::from(lower));
         at(f64::from(lower) + step).clamp(lower + 1, self.most)
@@ -227,15 +179,15 @@ impl Mlr {
 
     /// Returns a load below one that is too much: the share that arrived, or lower by the width. The step doubles
     /// each time, but is at most half of the load.
-    fn below(&self, upper: u32, level: &Level) -> u32 {
-        let mut too_much = self.of_class(&level.goal, Class::Upper);
+    fn below(&self, upper: u32, goal: &Goal) -> u32 {
+        let mut too_much = self.of_class(goal, Class::Upper);
         let before = too_much.find(|load| *load > upper);
         let arrived = self.trials[&upper]
             .last()
             .map_or(1.0, |last| 1.0 - last.loss);
         let step = match before {
             Some(before) => 2.0 * f64::from(before - upper),
-            None => f64::from(upper) * level.width.max(1.0 - arrived),
+            None => f64::from(upper) * goal.width.max(1.0 - arrived),
         };
         let step = step.min(f64::from(upper) / 2.0);
         at(f64::from(upper) - step).min(upper - 1)
@@ -252,10 +204,8 @@ impl Mlr {
     fn next_beside(&self, bounds: Bounds) -> Option<u32> {
         let lower = bounds.lower.map(|load| self.sure_lower(load));
         let upper = bounds.upper.map(|load| self.sure_upper(load));
-        [lower, upper]
-            .into_iter()
-            .flatten()
-            .find_map(|sure| sure.err().flatten())
+        let both = [lower, upper].into_iter().flatten();
+        both.filter_map(Result::err).flatten().next()
     }
 
     /// Returns the highest load, from `bound` down, that surely passes. `Err`: the load to be tried, if any is left.
@@ -289,7 +239,7 @@ impl Mlr {
         }
         let trials_in_full = (self.goal.sum_s / self.goal.trial_s).ceil();
         for doublings in 0..WIDENINGS {
-            let load = at(self.width * f64::from(1_u32 << doublings));
+            let load = at(self.goal.width * f64::from(1_u32 << doublings));
             let counts = self.counts(load, load);
             if is_sure(load) {
                 return Ok(load);
@@ -304,8 +254,7 @@ impl Mlr {
     /// Counts the trials at the loads from `from` to `to`.
     fn counts(&self, from: u32, to: u32) -> Counts {
         let range = self.trials.range(from..=to);
-        let counts = range.map(|(_, trials)| self.goal.counts(trials));
-        counts.fold(Counts::default(), Counts::and)
+        self.goal.counts(range.flat_map(|(_, trials)| trials))
     }
 }
 

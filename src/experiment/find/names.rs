@@ -1,7 +1,5 @@
 //! Names of the cases of a search for people: the engine, and the settings in which the cases differ.
 
-use std::fmt::Write as _;
-
 use super::axis::Parameter;
 use crate::data::Case;
 
@@ -15,8 +13,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// Returns the names of these cases.
-    pub fn new<'a>(cases: impl IntoIterator<Item = &'a Case>) -> Self {
+    /// Returns the names of these cases. `searched`: parameter that a name leaves out, as the search chooses it.
+    pub fn new<'a>(cases: impl IntoIterator<Item = &'a Case>, searched: Option<Parameter>) -> Self {
         let mut all = cases.into_iter().map(settings);
         let mut shared = all.next().unwrap_or_default();
         // Every name has the payload.
@@ -24,18 +22,7 @@ impl Names {
         for settings in all {
             shared.retain(|setting| settings.contains(setting));
         }
-        Self {
-            shared,
-            searched: None,
-        }
-    }
-
-    /// Leaves a parameter out of the names, for a search that chooses it.
-    pub fn without(self, searched: Parameter) -> Self {
-        Self {
-            searched: Some(searched),
-            ..self
-        }
+        Self { shared, searched }
     }
 
     /// Returns the name of a case: `std, 300 B`.
@@ -61,27 +48,6 @@ impl Names {
     /// Returns the settings that all cases share: `2 threads, v4, connected`.
     pub fn shared(&self) -> String {
         self.shared.join(", ")
-    }
-
-    /// Returns the name of a trial: the name of its case, with the settings of the trial alone.
-    pub fn trial(&self, case: &Case, tried: &Case) -> String {
-        let of_case = settings(case);
-        let mut name = self.name(case);
-        for setting in settings(tried) {
-            if !of_case.contains(&setting) {
-                name += ", ";
-                name += &setting;
-            }
-        }
-        if let Some(call @ Parameter::Call) = self.searched {
-            let _ = write!(
-                name,
-                ", {} {}",
-                call.name(tried),
-                Parameter::per_call(tried)
-            );
-        }
-        name
     }
 }
 
@@ -111,26 +77,25 @@ mod tests {
             case("std:std/2t/300B/connected/v4/up"),
             case("gso:mmsg/2t/300B/connected/v4/batch32/down"),
         ];
-        let names = Names::new(&cases);
+        let names = Names::new(&cases, None);
         assert_eq!(names.shared(), "2 threads, v4, connected");
         assert_eq!(names.name(&cases[0]), "std, 300 B, direction up");
         assert_eq!(names.name(&cases[1]), "gso>mmsg/32, 300 B, direction down");
         let tried = case("std:std/2t/300B/connected/v4/up/rate1000");
-        let expected = "std, 300 B, direction up, rate 1000";
-        assert_eq!(names.trial(&cases[0], &tried), expected);
+        assert_eq!(names.name(&tried), "std, 300 B, direction up, rate 1000");
+        let tried = case("gso:mmsg/2t/300B/connected/v4/batch8/down");
+        assert_eq!(names.name(&tried), "gso>mmsg/8, 300 B, direction down");
 
-        let any_payload = names.clone().without(Parameter::Payload {
+        let any_payload = Parameter::Payload {
             from: Payload::MIN,
             to: Payload::MIN,
-        });
+        };
+        let any_payload = Names::new(&cases, Some(any_payload));
         assert_eq!(any_payload.name(&cases[0]), "std, direction up");
-        let any_batch = names.without(Parameter::Call);
+        let any_batch = Names::new(&cases, Some(Parameter::Call));
         assert_eq!(any_batch.name(&cases[1]), "gso>mmsg, 300 B, direction down");
-        let tried = case("gso:mmsg/2t/300B/connected/v4/batch8/down");
-        let expected = "gso>mmsg, 300 B, direction down, batch 8";
-        assert_eq!(any_batch.trial(&cases[1], &tried), expected);
 
-        let alone = Names::new(&cases[..1]);
+        let alone = Names::new(&cases[..1], None);
         assert_eq!(alone.name(&cases[0]), "std, 300 B");
         assert_eq!(alone.shared(), "2 threads, v4, connected, direction up");
     }

@@ -62,7 +62,9 @@ impl TrialOutcome {
         ]);
         // Up to `by_chance` more datagrams may be under way when a window closes.
         let behind = |of: f64, got: f64| (of - got > by_chance + BEHIND * of).then_some(of - got);
-        let (sent, received) = (sent(sample) as f64, received(sample) as f64);
+        let senders = sample.threads.iter().filter(|it| it.side.initiates());
+        let sent = senders.map(|thread| thread.sent_packets).sum::<u64>() as f64;
+        let received = received(sample) as f64;
         if let Some(unsent) = behind(due, sent) {
             let sender = if is_busy(sample, Side::initiates) {
                 cpus[0]
@@ -107,21 +109,10 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-/// Returns the datagrams sent while the window was open, without responses.
-fn sent(sample: &Sample) -> u64 {
-    let senders = sample
-        .threads
-        .iter()
-        .filter(|thread| thread.side.initiates());
-    senders.map(|thread| thread.sent_packets).sum()
-}
-
 /// Returns the datagrams received while the window was open, without requests.
-fn received(sample: &Sample) -> u64 {
-    let receivers = sample
-        .threads
-        .iter()
-        .filter(|thread| thread.side.counts_as_result());
+pub(super) fn received(sample: &Sample) -> u64 {
+    let threads = sample.threads.iter();
+    let receivers = threads.filter(|thread| thread.side.counts_as_result());
     receivers.map(|thread| thread.received_packets).sum()
 }
 
@@ -142,13 +133,13 @@ fn threads(sample: &Sample, side: impl Fn(Side) -> bool) -> impl Iterator<Item =
 fn is_busy(sample: &Sample, side: impl Fn(Side) -> bool) -> bool {
     threads(sample, side).any(|thread| {
         // Kernels that do not count interrupts apart include them in the thread's own time.
-        let taken = thread
-            .taken
-            .map_or(0, |taken| taken.steal_ns + taken.irq_ns + taken.softirq_ns);
-        let busy = thread
+        let taken = thread.taken;
+        let taken = taken.map_or(0, |it| it.steal_ns + it.irq_ns + it.softirq_ns);
+        let others = thread.waited_ns.unwrap_or(0) + taken;
+        let least = BUSY * sample.window_ns as f64;
+        thread
             .cpu_ns
-            .map(|cpu| cpu + thread.waited_ns.unwrap_or(0) + taken);
-        busy.is_some_and(|busy| busy as f64 >= BUSY * sample.window_ns as f64)
+            .is_some_and(|cpu| (cpu + others) as f64 >= least)
     })
 }
 

@@ -1,11 +1,11 @@
 //! Keeps the trials of a log: each case with its search. Chooses the next step.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::header::{Header, Question};
 use super::load_search::Doubt;
 use super::names::Names;
-use super::repeats::Repeats;
 use super::turns::Turns;
 use super::{Next, Search};
 use crate::data::{Case, Sample};
@@ -13,6 +13,7 @@ use crate::plan::{Planned, Settings};
 use crate::results::log::{Event, Of};
 use crate::results::row::Row;
 use crate::session::{Experiment, Logged, Step, Trial, Work};
+use crate::text::digits::counted;
 use crate::trial::spec::TrialSpec;
 
 /// Header and results so far of all searches.
@@ -21,8 +22,15 @@ pub struct Record {
     header: Header,
     cases: Vec<Searched>,
     turns: Turns,
+    /// Number of trials that were made again, by reason.
+    pub(super) repeats: BTreeMap<String, u64>,
     is_interrupted: bool,
 }
+
+/// One in this many trials that other programs disturbed is enough for a doubt.
+const ONE_IN: u64 = 4;
+/// Fewer of them say nothing.
+const FEWEST: u64 = 3;
 
 /// Results so far of a case.
 #[derive(Clone, Debug)]
@@ -35,8 +43,10 @@ pub struct Searched {
     pub refusal: Option<String>,
     /// Number of trials.
     pub trials: u64,
-    /// Trials that were made again.
-    pub(super) repeats: Repeats,
+    /// Number of trials that were made again.
+    repeated: u64,
+    /// Number of them that lost while other programs took the CPUs of their threads.
+    disturbed: u64,
     /// Sum of the windows of the trials.
     pub time: Duration,
 }
@@ -83,7 +93,9 @@ impl Experiment for Record {
                 ..
             } => {
                 let number = self.number(&of.case)?;
-                self.cases[number].repeats.add(reason, *is_disturbed);
+                self.cases[number].repeated += 1;
+                self.cases[number].disturbed += u64::from(*is_disturbed);
+                *self.repeats.entry(reason.clone()).or_default() += 1;
             }
             Event::Failed { of, reason, .. } => {
                 let number = self.number(&of.case)?;
@@ -103,16 +115,11 @@ impl Experiment for Record {
     /// Counts in milliseconds. A case that takes longer than expected stays just short of its end.
     fn work(&self) -> Work {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let searches = self.searches().max(1);
-        let each = ms(self.expected_time().0 / searches).max(1);
-        let overhead = self.trial_overhead();
-        let done = |case: &Searched| {
-            let trials = u32::try_from(case.trials).unwrap_or(u32::MAX);
-            let spent = ms(case.time + overhead.saturating_mul(trials));
-            match case.next() {
-                Some(_) => spent.min(each - 1),
-                None => each,
-            }
+        let each = ms(self.expected_time().0 / self.searches().max(1)).max(1);
+        let overhead = ms(self.header.trial_overhead());
+        let done = |case: &Searched| match case.next() {
+            Some(_) => (ms(case.time) + case.trials * overhead).min(each - 1),
+            None => each,
         };
         Work {
             done: self.cases.iter().map(done).sum(),
@@ -130,23 +137,24 @@ impl Experiment for Record {
 impl Record {
     /// Creates a record without results.
     pub fn new(header: Header) -> Self {
-        let searched = |planned: &Planned| Searched {
-            case: planned.case,
-            search: Search::of(
-                header.question,
-                planned.case,
-                header.plan.pair(&planned.case).sender,
-            ),
-            refusal: planned.refusal().map(str::to_owned),
-            trials: 0,
-            repeats: Repeats::default(),
-            time: Duration::ZERO,
+        let searched = |planned: &Planned| {
+            let (case, sender) = (planned.case, header.plan.pair(&planned.case).sender);
+            Searched {
+                case,
+                search: Search::of(header.question, case, sender),
+                refusal: planned.refusal().map(str::to_owned),
+                trials: 0,
+                repeated: 0,
+                disturbed: 0,
+                time: Duration::ZERO,
+            }
         };
         let cases: Vec<Searched> = header.plan.cases().map(searched).collect();
         Self {
             turns: Turns::new(cases.len(), header.max_time),
             header,
             cases,
+            repeats: BTreeMap::new(),
             is_interrupted: false,
         }
     }
@@ -166,28 +174,22 @@ impl Record {
         self.is_interrupted
     }
 
-    /// Returns a CPU that both ends of a case share. `None`: they share none, or are on two machines.
-    pub fn shared_cpu(&self, case: &Case) -> Option<usize> {
-        let mut planned = self.header.plan.cases();
-        let planned = planned.find(|planned| planned.case == *case)?;
-        planned.shared_cpu(self.header.wire.as_ref())
-    }
-
     /// Returns the limiting place of a case. `None`: it is unknown, or it may be the disturbance by other programs or
     /// the CPU that both ends share.
     pub fn limit(&self, case: &Searched) -> Option<&'static str> {
-        let is_disturbed = case.doubt().is_some_and(Doubt::is_disturbance);
-        let is_hidden = is_disturbed || self.shared_cpu(&case.case).is_some();
-        case.search.limiting_place().filter(|_| !is_hidden)
+        let is_disturbed = case.doubt().is_some_and(|doubt| doubt.is_disturbance);
+        let is_hidden = is_disturbed || self.header.shared_cpu(&case.case).is_some();
+        let search = case.search.of_loads().filter(|_| !is_hidden)?;
+        search.load_search.limiting_place()
     }
 
     /// Returns the names of the cases for people.
     pub fn names(&self) -> Names {
-        let names = Names::new(self.cases.iter().map(|case| &case.case));
-        match self.header.question {
-            Question::Axis(asked) => names.without(asked.parameter),
-            _ => names,
-        }
+        let searched = match self.header.question {
+            Question::Axis(asked) => Some(asked.parameter),
+            _ => None,
+        };
+        Names::new(self.cases.iter().map(|case| &case.case), searched)
     }
 
     /// Returns whether a case failed, or no case can run.
@@ -208,24 +210,8 @@ impl Record {
         let searches = self.searches();
         let question = self.header.question;
         let most = self.header.max_time.saturating_mul(searches);
-        let time = question.expected_time(searches, self.trial_overhead());
+        let time = question.expected_time(searches, self.header.trial_overhead());
         (time.min(most), most)
-    }
-
-    /// Returns a time limit of a case that should do if that of the header did not: twice the expected time or more,
-    /// in whole minutes or steps of 10 s.
-    pub fn enough_time(&self) -> Duration {
-        let expected = self.header.question.expected_time(1, self.trial_overhead());
-        let seconds = 2 * expected.max(self.header.max_time).as_secs().max(1);
-        let step = if seconds > 60 { 60 } else { 10 };
-        Duration::from_secs(seconds.next_multiple_of(step))
-    }
-
-    /// Estimates the time of a trial outside its window. Each one has new processes.
-    fn trial_overhead(&self) -> Duration {
-        let Header { settings, plan, .. } = &self.header;
-        let around = plan.cases().next().map(|it| settings.time_around(&it.case));
-        settings.warmup + settings.time_of_restart() + around.unwrap_or_default()
     }
 
     /// Returns the number of the case with this key, from 0.
@@ -236,15 +222,10 @@ impl Record {
 
     fn trial(&mut self, number: usize, sample: &Sample) -> Result<(), String> {
         let case = &mut self.cases[number];
-        let Some(next) = case.next() else {
-            return Err(format!("{}: nothing was left to try", sample.case));
-        };
-        if sample.case != next.case.key() {
-            return Err(format!(
-                "{}: {} was to be tried",
-                sample.case,
-                next.case.key()
-            ));
+        let next = case.next().map(|next| next.case.key());
+        let next = next.ok_or_else(|| format!("{}: nothing was left to try", sample.case))?;
+        if sample.case != next {
+            return Err(format!("{}: {next} was to be tried", sample.case));
         }
         case.search.take(sample);
         case.trials += 1;
@@ -261,10 +242,10 @@ impl Record {
         };
         let placement = header.plan.cases().nth(number)?.placement()?;
         let spec = TrialSpec::new(&next.case, placement, &settings).over(header.wire.as_ref());
-        let case = &self.cases[number].case;
-        let name = self.names().trial(case, &next.case);
+        let cases = self.cases.iter().map(|case| &case.case);
+        let name = Names::new(cases, None).name(&next.case);
         Some(Step::Trial(Box::new(Trial {
-            of: Of::case(case),
+            of: Of::case(&self.cases[number].case),
             is_alone: true,
             ..Trial::new(&next.case, spec, name)
         })))
@@ -274,15 +255,22 @@ impl Record {
 impl Searched {
     /// Returns the next trial. `None`: the search is over, or cannot go on.
     pub fn next(&self) -> Option<Next> {
-        if self.refusal.is_some() {
-            return None;
-        }
-        self.search.next()
+        self.search.next().filter(|_| self.refusal.is_none())
     }
 
     /// Returns the reason why the result may be wrong, if the trials give one.
     pub fn doubt(&self) -> Option<Doubt> {
-        let by_repeats = self.repeats.doubt(self.trials);
-        by_repeats.or_else(|| self.search.doubt())
+        let (disturbed, all) = (self.disturbed, self.repeated + self.trials);
+        if disturbed >= FEWEST && ONE_IN * disturbed >= all {
+            let why = format!(
+                "other programs took the CPUs in {disturbed} of {}, which were made again",
+                counted(all, "trial")
+            );
+            return Some(Doubt {
+                is_disturbance: true,
+                why,
+            });
+        }
+        self.search.of_loads()?.load_search.doubt()
     }
 }

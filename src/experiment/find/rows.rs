@@ -3,10 +3,8 @@
 use serde_json::{Value, json};
 
 use super::axis::{AxisQuestion, AxisSearch, Change, Finding};
-use super::buffer_capacity::buffer_capacity;
-use super::burst::{self, Burst};
-use super::header::Question;
-use super::lossless::{self, Lossless};
+use super::header::{BurstQuestion, LosslessQuestion, Question};
+use super::lossless::Lossless;
 use super::{Record, Search, Searched};
 use crate::results::export::row_of;
 
@@ -22,21 +20,16 @@ pub fn rows(record: &Record) -> Vec<Value> {
                 vec![burst(record, case, search, asked)]
             }
             (Search::Axis(search), Question::Axis(asked)) => {
-                or_none(&search.found(), |found| axis(search, found, asked))
+                let found = search.found_or_none().into_iter();
+                found
+                    .map(|found| axis(search, found.as_ref(), asked))
+                    .collect()
             }
             _ => Vec::new(),
         };
         rows.into_iter().map(|row| whole(case, row))
     });
     rows.collect()
-}
-
-/// Returns a row for each finding, or one row if nothing was found.
-fn or_none<T>(found: &[T], row: impl Fn(Option<&T>) -> Value) -> Vec<Value> {
-    if found.is_empty() {
-        return vec![row(None)];
-    }
-    found.iter().map(Some).map(row).collect()
 }
 
 /// Puts the fields that every search has around the fields of one search.
@@ -50,10 +43,10 @@ fn whole(case: &Searched, row: Value) -> Value {
     row_of(&[json!({ "case": case.case.key() }), row, ended])
 }
 
-fn lossless(case: &Searched, search: &Lossless, asked: lossless::LosslessQuestion) -> Value {
+fn lossless(case: &Searched, search: &Lossless, asked: LosslessQuestion) -> Value {
     let found = search.found();
     let (low, high) = found.interval;
-    let seen = search.load_search.seen();
+    let (lost, passed) = search.load_search.seen();
     let cpu_times = search.load_search.cpu_times();
     json!({
         "goal_loss_pct": asked.goal_pct,
@@ -63,11 +56,11 @@ fn lossless(case: &Searched, search: &Lossless, asked: lossless::LosslessQuestio
         "lossless_pps_low": low,
         "lossless_pps_high": high,
         "is_steady": search.load_search.is_steady(),
-        "lowest_lossy_pps": seen.lost,
-        "highest_passing_pps": seen.passed,
+        "lowest_lossy_pps": lost,
+        "highest_passing_pps": passed,
         "conditional_throughput_pps": found.throughput.map(|pps| rounded(pps, 10.0)),
-        "limiting_place": case.search.limiting_place().unwrap_or_default(),
-        "doubt": case.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
+        "limiting_place": search.load_search.limiting_place().unwrap_or_default(),
+        "doubt": case.doubt().map(|doubt| doubt.why).unwrap_or_default(),
         "cpu_ns_per_packet_p10": cpu_times.map(|times| times.low_ns.round()),
         "cpu_ns_per_packet_p90": cpu_times.map(|times| times.high_ns.round()),
     })
@@ -111,7 +104,7 @@ fn axis(search: &AxisSearch, found: Option<&Finding>, asked: AxisQuestion) -> Va
     ])
 }
 
-fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::BurstQuestion) -> Value {
+fn burst(record: &Record, case: &Searched, search: &Lossless, asked: BurstQuestion) -> Value {
     let found = search.found();
     let (low, high) = found.interval;
     json!({
@@ -120,9 +113,9 @@ fn burst(record: &Record, case: &Searched, search: &Burst, asked: burst::BurstQu
         "too_long_packets": found.too_much,
         "longest_train_packets_low": low,
         "longest_train_packets_high": high,
-        "buffers_hold_packets": buffer_capacity(record.header(), &case.case, search.rcvbuf_bytes()),
-        "limiting_place": case.search.limiting_place().unwrap_or_default(),
-        "doubt": case.doubt().map_or_else(String::new, |doubt| doubt.to_string()),
+        "buffers_hold_packets": record.header().buffer_capacity(&case.case, search.rcvbuf_bytes),
+        "limiting_place": search.load_search.limiting_place().unwrap_or_default(),
+        "doubt": case.doubt().map(|doubt| doubt.why).unwrap_or_default(),
     })
 }
 

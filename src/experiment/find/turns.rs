@@ -7,18 +7,10 @@ use std::time::{Duration, Instant};
 pub(super) struct Turns {
     /// Time limit of each case.
     max_time: Duration,
-    cases: Vec<CaseTimes>,
-    /// Case whose turn it is, and the start of its turn.
+    /// Sum of the turns of each case, and the end of its pause.
+    cases: Vec<(Duration, Option<Instant>)>,
+    /// Case whose turn it is, and the time up to which its sum is known.
     current: Option<(usize, Instant)>,
-}
-
-/// Times of a case in this process.
-#[derive(Clone, Copy, Debug, Default)]
-struct CaseTimes {
-    /// Sum of the earlier turns.
-    spent: Duration,
-    /// End of the pause.
-    ready: Option<Instant>,
 }
 
 impl Turns {
@@ -26,7 +18,7 @@ impl Turns {
     pub(super) fn new(cases: usize, max_time: Duration) -> Self {
         Self {
             max_time,
-            cases: vec![CaseTimes::default(); cases],
+            cases: vec![(Duration::ZERO, None); cases],
             current: None,
         }
     }
@@ -38,51 +30,37 @@ impl Turns {
         now: Instant,
         pauses: impl Iterator<Item = Option<Duration>>,
     ) -> Option<(usize, Instant)> {
+        if let Some((case, since)) = &mut self.current {
+            self.cases[*case].0 += now - *since;
+            *since = now;
+        }
+        let current = self.current.map(|(case, _)| case);
         let mut first: Option<(Instant, bool, usize)> = None;
         for (case, pause) in pauses.enumerate() {
-            let times = &mut self.cases[case];
+            let (spent, end) = &mut self.cases[case];
             let ready = match pause {
                 Some(Duration::ZERO) => {
-                    times.ready = None;
+                    *end = None;
                     now
                 }
                 // A pause that has begun goes on.
-                Some(pause) => *times.ready.get_or_insert(now + pause),
+                Some(pause) => *end.get_or_insert(now + pause),
                 None => continue,
             };
-            let candidate = (ready.max(now), !self.is_current(case), case);
-            if self.has_time(case, now) && first.is_none_or(|first| candidate < first) {
+            let candidate = (ready.max(now), Some(case) != current, case);
+            if *spent < self.max_time && first.is_none_or(|first| candidate < first) {
                 first = Some(candidate);
             }
         }
         let (ready, _, case) = first?;
-        self.begin(case, now);
+        self.current = Some((case, now));
         Some((case, ready))
     }
 
     /// Returns the case whose turn it is, if it has time left.
     pub(super) fn current(&self, now: Instant) -> Option<usize> {
-        let (case, _) = self.current?;
-        self.has_time(case, now).then_some(case)
-    }
-
-    fn begin(&mut self, case: usize, now: Instant) {
-        if self.is_current(case) {
-            return;
-        }
-        if let Some((before, since)) = self.current.replace((case, now)) {
-            self.cases[before].spent += now - since;
-        }
-    }
-
-    fn is_current(&self, case: usize) -> bool {
-        self.current.is_some_and(|(current, _)| current == case)
-    }
-
-    fn has_time(&self, case: usize, now: Instant) -> bool {
-        let current = self.current.filter(|(current, _)| *current == case);
-        let turn = current.map_or(Duration::ZERO, |(_, since)| now - since);
-        self.cases[case].spent + turn < self.max_time
+        let (case, since) = self.current?;
+        (self.cases[case].0 + (now - since) < self.max_time).then_some(case)
     }
 }
 

@@ -159,16 +159,10 @@ impl Sweep {
     /// Returns the heating up with traffic of a case that does not depend on the seed. It is mostly the reference.
     fn heat(&self) -> Option<Step> {
         let Header { schedule, plan, .. } = self.header();
-        if schedule.heat.is_zero() {
-            return None;
-        }
-        let (case, placement) = plan
-            .blocks
-            .iter()
-            .find_map(|block| block.runnable().next())?;
-        let mut spec = self.spec(case, placement);
+        let first = plan.runnable().next()?;
+        let mut spec = self.spec(&first.case, first.placement()?);
         (spec.settings.warmup, spec.settings.window) = (std::time::Duration::ZERO, schedule.heat);
-        Some(Step::Heat(Box::new(spec)))
+        (!schedule.heat.is_zero()).then(|| Step::Heat(Box::new(spec)))
     }
 
     fn spec(&self, case: &Case, placement: &Placement) -> TrialSpec {
@@ -194,8 +188,14 @@ impl Sweep {
             cooldown: schedule.cooldown.map(of_all_rounds),
         });
         let unable = cases.iter().filter_map(|(case, _)| self.unable(case));
+        // Checks the datagrams that a case delivers, before anything is measured.
         let verified = cases.iter().filter(|_| schedule.verify);
-        let verified = verified.map(|(case, placement)| self.verification(case, placement));
+        let verified = verified.map(|(case, placement)| {
+            let mut spec = self.spec(case, placement);
+            spec.verifies = true;
+            let told = format!("verifying {}", case.label());
+            Step::Trial(Box::new(Trial::new(case, spec, told)))
+        });
         let order = schedule.order_of_round(number, round, cases.len());
         let windows = (1..).zip(order).map(|(position, place)| {
             let (case, placement) = cases[place];
@@ -210,14 +210,6 @@ impl Sweep {
         });
         let steps = std::iter::once(begin).chain(unable);
         steps.chain(verified).chain(windows).collect()
-    }
-
-    /// Returns the trial that checks the datagrams that a case delivers, before anything is measured.
-    fn verification(&self, case: &Case, placement: &Placement) -> Step {
-        let mut spec = self.spec(case, placement);
-        spec.verifies = true;
-        let told = format!("verifying {}", case.label());
-        Step::Trial(Box::new(Trial::new(case, spec, told)))
     }
 
     fn unable(&self, case: &Case) -> Option<Step> {
@@ -253,20 +245,17 @@ impl Sweep {
     /// Returns why a block needs no more rounds, or `None` if it does.
     fn is_enough(&self, number: usize, now: Instant) -> Option<EndedBy> {
         let (rounds, schedule) = (self.round, &self.header().schedule);
-        let mut cases: Vec<&Case> = self.header().plan.blocks[number]
-            .runnable()
-            .map(|(case, _)| case)
-            .collect();
-        cases.retain(|case| !self.replay.has_failed(case));
-        if cases.is_empty() {
-            return Some(EndedBy::Rounds);
-        }
+        let cases = self.header().plan.blocks[number].runnable();
+        let mut cases = cases
+            .filter(|(case, _)| !self.replay.has_failed(case))
+            .peekable();
+        let has_cases = cases.peek().is_some();
         // A resumed sweep may have begun a further round, which is then finished.
-        let is_begun = |case: &&Case| self.replay.has_window(case, rounds + 1);
-        if rounds < schedule.rounds || cases.iter().any(is_begun) {
+        let is_begun = cases.any(|(case, _)| self.replay.has_window(case, rounds + 1));
+        if has_cases && (rounds < schedule.rounds || is_begun) {
             return None;
         }
-        let Some(until) = schedule.until else {
+        let Some(until) = schedule.until.filter(|_| has_cases) else {
             return Some(EndedBy::Rounds);
         };
         let is_over = self.end.is_some_and(|end| now >= end);

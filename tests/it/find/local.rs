@@ -386,7 +386,7 @@ fn a_search_says_at_its_start_how_long_it_takes_and_names_engines_not_keys() {
         assert!(!text.contains("std:std"), "{text}");
     }
     assert!(table.contains("std, 300 B, 1 thread: "), "{table}");
-    for label in ["\nlossless  ", "\nquality   ", "\nnext      "] {
+    for label in ["\nlossless  ", "\nquality   "] {
         assert!(table.contains(label), "{label}: {table}");
     }
     let page = place.run("report log.jsonl -o page.html");
@@ -410,7 +410,6 @@ fn a_search_without_a_rate_yet_says_so_and_how_to_go_on() {
     assert!(table.contains("poor"), "{table}");
     assert!(!table.contains("bounds are those so far"), "{table}");
     // In the order in which they were typed, without the file that is there already.
-    let typed = words.replace("--board generic ", "");
     // Where other tests disturbed it, that comes first.
     let more = table.split("search again for longer: ").nth(1);
     let more = more.or_else(|| table.split("then search again: ").nth(1));
@@ -419,19 +418,6 @@ fn a_search_without_a_rate_yet_says_so_and_how_to_go_on() {
         more.contains(&format!("find lossless {words} --max-case-time 10m")),
         "{table}"
     );
-    // There is no rate that could differ over a cable.
-    assert!(!table.contains("over a cable"), "{table}");
-
-    let words = words
-        .replace("--goal 99% ", "")
-        .replace("--sum 60s", "--sum 300ms");
-    let output = place.run(&format!("find lossless {words} -o found.jsonl"));
-    let table = crate::common::words(&stdout(&output));
-    let typed = typed
-        .replace("--goal 99% ", "")
-        .replace("--sum 60s", "--sum 300ms");
-    let cable = format!("udpbench wire HOST --deploy find lossless {typed}");
-    assert!(table.contains(&cable), "{cable}: {table}");
 }
 
 #[test]
@@ -444,7 +430,7 @@ fn ends_that_share_a_cpu_are_the_first_reason_and_the_next_command_gives_each_it
     let idle = "--ip v4 --connection connected --board generic --warmup 5ms --trial 20ms --silence 1ms,5ms";
     for (search, grade) in [
         (format!("lossless {lossless}"), "poor: "),
-        (format!("idle {idle}"), ""),
+        (format!("idle {idle}"), "fair: "),
     ] {
         let place = Place::new();
         let output = place.run(&format!("find {search} --pin {cpu}:{cpu} -o log.jsonl"));

@@ -1,4 +1,4 @@
-//! The suite message-io, with all that was published.
+//! The suite message-io, with every engine.
 
 use udpbench::experiment::suite;
 use udpbench::results::row::{Reason, Row, Status};
@@ -6,7 +6,7 @@ use udpbench::results::row::{Reason, Row, Status};
 use crate::common::{Place, rows, stderr};
 
 #[test]
-fn the_suite_measures_every_published_case() {
+fn the_suite_measures_every_case() {
     let place = Place::new();
     let short = "--duration 30ms --rounds 6 --warmup 1ms --heat 0s";
     let output = place.run(&format!("--suite message-io {short} -o mine"));
@@ -18,10 +18,9 @@ fn the_suite_measures_every_published_case() {
         .iter()
         .map(|sweep| format!("mine/{}.csv", sweep.name));
     let measured: Vec<Row> = files.flat_map(|file| rows(&place.path(&file))).collect();
-    let published = suite.published.iter().flat_map(|table| &table.rows);
-    for case in published.flat_map(|line| &line.cases) {
-        let row = measured.iter().find(|row| row.case.key() == *case);
-        let state = row.map(|row| (row.status, &row.reason));
-        assert_eq!(state, Some((Status::Ok, &Reason::None)), "{case}");
+    assert!(!measured.is_empty());
+    for row in measured {
+        let state = (row.status, &row.reason);
+        assert_eq!(state, (Status::Ok, &Reason::None), "{}", row.case.key());
     }
 }

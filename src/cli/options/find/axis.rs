@@ -2,14 +2,11 @@
 
 use std::fmt::Display;
 
-use clap::Args;
-
-use super::{MIN_WINDOW, Peer, Request, of, refuse_short, refuse_workloads, run};
-use crate::cli::{AxisArgs, IdleArgs, KneeArgs, ParameterArgs, SearchArgs};
-use crate::data::{Batch, Case, Payload, Train};
+use super::{MIN_WINDOW, refuse_short};
+use crate::cli::{AxisArgs, IdleArgs, KneeArgs, ParameterArgs};
+use crate::data::{Batch, Payload, Train};
 use crate::error::UsageError;
 use crate::experiment::find::axis::{AxisQuestion, Parameter};
-use crate::experiment::find::header::{Header, Question};
 use crate::plan::{Decision, Plan, Planned};
 use crate::verdict::judge::By;
 
@@ -23,77 +20,48 @@ const ONE_PER_CALL: &str = "one datagram per call: this search is for batches (m
 const NO_TRAIN_FITS: &str = "no train of two: trains have 65507 B at most, and no empty datagrams; use a smaller --payload, above 0";
 
 pub(super) fn cliff(
-    args: &SearchArgs<AxisArgs>,
-    peer: Option<&Peer>,
-    started_at: &str,
-) -> anyhow::Result<Header> {
-    let mut given = args.parameters.clone();
-    refuse_workloads(&given, "is of round trips and floods")?;
+    args: &AxisArgs,
+    given: &mut ParameterArgs,
+) -> Result<AxisQuestion, UsageError> {
     let payloads = given.payload.as_deref().unwrap_or_default();
     let (from, to) = range("--payload", payloads, "16,9000")?;
     given.payload = Some(vec![from, to]);
-    let parameter = Parameter::Payload { from, to };
-    let asked = asked(parameter, &args.search, 10.0);
-    header(args, asked, given, peer, started_at)
+    asked(Parameter::Payload { from, to }, args, 10.0)
 }
 
-pub(super) fn idle(
-    args: &SearchArgs<IdleArgs>,
-    peer: Option<&Peer>,
-    started_at: &str,
-) -> anyhow::Result<Header> {
-    let (from, to) = range("--silence", &args.search.silence, "10us,1s")?;
-    let mut given = args.parameters.clone();
+pub(super) fn idle(args: &IdleArgs, given: &mut ParameterArgs) -> Result<AxisQuestion, UsageError> {
+    let (from, to) = range("--silence", &args.silence, "10us,1s")?;
     // Planned with some think time, so that cases that cannot have one are skipped.
     given.think_time = Some(vec![from]);
-    let parameter = Parameter::Silence { from, to };
-    let asked = asked(parameter, &args.search.axis, 100.0);
-    header(args, asked, given, peer, started_at)
+    asked(Parameter::Silence { from, to }, &args.axis, 100.0)
 }
 
-pub(super) fn knee(
-    args: &SearchArgs<KneeArgs>,
-    peer: Option<&Peer>,
-    started_at: &str,
-) -> anyhow::Result<Header> {
-    let mut given = args.parameters.clone();
+pub(super) fn knee(args: &KneeArgs, given: &mut ParameterArgs) -> Result<AxisQuestion, UsageError> {
     // Planned with the highest values: cases keep those that their engines have.
     given.batch = Some(Batch::try_from(Batch::MAX).into_iter().collect());
     given.train = Some(Train::try_from(Train::MAX).into_iter().collect());
-    let asked = AxisQuestion {
-        by: args.search.by,
-        rounds: args.search.rounds,
-        ..asked(Parameter::Call, &args.search.axis, 2.0)
-    };
-    header(args, asked, given, peer, started_at)
+    Ok(AxisQuestion {
+        by: args.by,
+        rounds: args.rounds,
+        ..asked(Parameter::Call, &args.axis, 2.0)?
+    })
 }
 
 /// Returns a question without its seed.
-fn asked(parameter: Parameter, args: &AxisArgs, threshold_pct: f64) -> AxisQuestion {
-    AxisQuestion {
+fn asked(
+    parameter: Parameter,
+    args: &AxisArgs,
+    threshold_pct: f64,
+) -> Result<AxisQuestion, UsageError> {
+    refuse_short("--trial", args.trial, MIN_WINDOW)?;
+    Ok(AxisQuestion {
         parameter,
         by: By::Speed,
         threshold_pct: args.threshold.unwrap_or(threshold_pct),
         rounds: MOST_ROUNDS,
         trial: args.trial,
         seed: 0,
-    }
-}
-
-fn header<S: Args>(
-    args: &SearchArgs<S>,
-    asked: AxisQuestion,
-    given: ParameterArgs,
-    peer: Option<&Peer>,
-    started_at: &str,
-) -> anyhow::Result<Header> {
-    refuse_short("--trial", asked.trial, MIN_WINDOW)?;
-    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
-    let mut request = Request::between(&run, peer)?;
-    for_search(&mut request.plan, asked.parameter);
-    let seed = request.schedule.seed;
-    let question = Question::Axis(AxisQuestion { seed, ..asked });
-    Ok(of(question, args.time.max_case_time, request, started_at))
+    })
 }
 
 /// Returns the smallest and the largest of the values.
@@ -113,7 +81,7 @@ fn range<T: Copy + Ord + Display>(
 
 /// Leaves each case once in the plan, without the parameter that is searched. A case that cannot run with both ends of
 /// the range is skipped.
-fn for_search(plan: &mut Plan, parameter: Parameter) {
+pub(super) fn for_search(plan: &mut Plan, parameter: Parameter) {
     let with_all = plan.clone();
     for block in &mut plan.blocks {
         if let Parameter::Payload { from, .. } = parameter {
@@ -121,26 +89,20 @@ fn for_search(plan: &mut Plan, parameter: Parameter) {
         }
         for planned in &mut block.cases {
             match parameter {
-                Parameter::Payload { to, .. } => skip_with(planned, &with_all, to),
+                Parameter::Payload { to: payload, .. } => {
+                    let mut longest = planned.case;
+                    longest.payload = payload;
+                    let longest = with_all.cases().find(|planned| planned.case == longest);
+                    if let Some(reason) = longest.and_then(Planned::refusal) {
+                        planned.verdict = Decision::Skip(reason.to_owned());
+                    }
+                }
                 Parameter::Silence { .. } => planned.case.think_time = None,
                 Parameter::Call => with_most_per_call(planned),
             }
         }
     }
     plan.blocks.retain(|block| !block.cases.is_empty());
-}
-
-/// Skips a case that is skipped with this payload.
-fn skip_with(planned: &mut Planned, plan: &Plan, payload: Payload) {
-    let with_payload = Case {
-        payload,
-        ..planned.case
-    };
-    let mut cases = plan.cases();
-    let with_payload = cases.find(|planned| planned.case == with_payload);
-    if let Some(Decision::Skip(reason)) = with_payload.map(|it| &it.verdict) {
-        planned.verdict = Decision::Skip(reason.clone());
-    }
 }
 
 /// Gives a case the highest value that is searched: of the train, if the sender sends trains, or else of the batch.
@@ -159,10 +121,7 @@ fn with_most_per_call(planned: &mut Planned) {
 /// Returns the longest train of datagrams of this payload.
 fn most_in_train(payload: Payload) -> u16 {
     let fit = Payload::MAX_DATAGRAM.checked_div(payload.into());
-    let fit = fit.and_then(|fit| u16::try_from(fit).ok());
-    match fit {
-        Some(fit) => fit.clamp(1, Train::MAX),
-        None if payload == Payload::MIN => 1,
-        None => Train::MAX,
-    }
+    // Empty datagrams form no train.
+    let fit = fit.map_or(1, |fit| fit.clamp(1, Train::MAX.into()));
+    u16::try_from(fit).unwrap_or(Train::MAX)
 }

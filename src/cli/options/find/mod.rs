@@ -1,33 +1,30 @@
 //! Turns the options of `find` into the header of a search: its cases and its question.
 
 mod axis;
-mod default_grid;
 mod tuning;
 
-pub use self::default_grid::how_to_search_more;
 pub use self::tuning::{comparison, limit, wanted};
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clap::Args;
-
 use super::{MIN_WINDOW, Request};
 use crate::cli::peer::{Peer, Share};
-use crate::cli::{
-    self, BurstArgs, Cli, FindCommand, FindOutputArgs, LosslessArgs, ParameterArgs, PlacementArgs,
-    RunArgs, SearchArgs,
-};
-use crate::data::{AskedRate, Rate, Workload};
+use crate::cli::{self, BurstArgs, Cli, FindCommand, FindCommonArgs, LosslessArgs, ParameterArgs};
+use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::error::UsageError;
-use crate::experiment::find::burst;
-use crate::experiment::find::header::{Header, Question};
-use crate::experiment::find::lossless::LosslessQuestion;
+use crate::experiment::find::header::{BurstQuestion, Header, LosslessQuestion, Question};
+use crate::plan::Plan;
 use crate::results::log::Run;
 use crate::text::duration;
 
 /// Default time limit of a case.
 const MAX_CASE_TIME: Duration = Duration::from_secs(300);
+/// Default time limit of a search for rates of which neither engines nor payloads were typed: three cases take five
+/// minutes at most.
+const SHORT_CASE_TIME: Duration = Duration::from_secs(100);
+/// Senders whose rates are searched by default: one call per datagram, batches, and offload.
+const SENDERS: [&str; 3] = ["std", "mmsg", "gso"];
 
 /// Ratio of a full trial to the shortest trial of a search for a rate.
 const SHORTEST: u32 = 10;
@@ -37,72 +34,98 @@ const SHORTEST: u32 = 10;
 /// # Errors
 /// Fails if an option is wrong or impossible here, and names the fix.
 pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
-    match what {
-        FindCommand::Lossless(args) => lossless(args, peer, started_at),
-        FindCommand::Cliff(args) => axis::cliff(args, peer, started_at),
-        FindCommand::Idle(args) => axis::idle(args, peer, started_at),
-        FindCommand::Burst(args) => burst(args, peer, started_at),
-        FindCommand::Knee(args) => axis::knee(args, peer, started_at),
+    let common = what.common();
+    let mut given = common.parameters.clone();
+    let mut question = match what {
+        FindCommand::Lossless(args) => lossless(&args.search)?,
+        FindCommand::Burst(args) => burst(&args.search)?,
+        FindCommand::Cliff(args) => Question::Axis(axis::cliff(&args.search, &mut given)?),
+        FindCommand::Idle(args) => Question::Axis(axis::idle(&args.search, &mut given)?),
+        FindCommand::Knee(args) => Question::Axis(axis::knee(&args.search, &mut given)?),
         FindCommand::Tuning(_) => {
             let fix =
                 "it shows its plan itself, and is no part of a suite: run udpbench find tuning";
-            Err(UsageError::flag("find", "tuning", fix).into())
+            return Err(UsageError::flag("find", "tuning", fix).into());
         }
+    };
+    if !matches!(question, Question::Axis(_)) {
+        // Planned with some rate, so that cases that cannot be paced are skipped.
+        given.rate = Some(vec![AskedRate::Datagrams(Rate::nearest(1.0))]);
     }
-}
-
-fn lossless(
-    args: &SearchArgs<LosslessArgs>,
-    peer: Option<&Peer>,
-    started_at: &str,
-) -> anyhow::Result<Header> {
-    let asked = asked(&args.search)?;
-    let mut request = at_rates(args, peer)?;
-    default_grid::reduce(&mut request.plan, &args.parameters);
-    let max_case_time = args.time.max_case_time;
-    let max_case_time = max_case_time.or_else(|| default_grid::max_case_time(&args.parameters));
-    let question = Question::Lossless(asked);
-    Ok(of(question, max_case_time, request, started_at))
-}
-
-/// Returns the request for cases whose rates the search chooses.
-fn at_rates<S: Args>(args: &SearchArgs<S>, peer: Option<&Peer>) -> anyhow::Result<Request> {
-    let mut given = args.parameters.clone();
-    refuse_workloads(&given, "is of what goes at a rate")?;
-    // Planned with some rate, so that cases that cannot be paced are skipped.
-    given.rate = Some(vec![AskedRate::Datagrams(Rate::nearest(1.0))]);
-    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
-    let mut request = Request::between(&run, peer)?;
-    for block in &mut request.plan.blocks {
-        for planned in &mut block.cases {
+    let mut request = request(given, common, peer)?;
+    let plan = &mut request.plan;
+    if let Question::Axis(asked) = &mut question {
+        asked.seed = request.schedule.seed;
+        axis::for_search(plan, asked.parameter);
+    } else {
+        let blocks = plan.blocks.iter_mut();
+        for planned in blocks.flat_map(|block| &mut block.cases) {
             planned.case.rate = None;
         }
     }
-    Ok(request)
+    let mut max_time = MAX_CASE_TIME;
+    if let FindCommand::Lossless(_) = what {
+        reduce(plan, &common.parameters);
+        if is_default(&common.parameters) == (true, true) {
+            max_time = SHORT_CASE_TIME;
+        }
+    }
+    Ok(Header {
+        run: Run::new(started_at, cli::words_as_text()),
+        question,
+        max_time: common.max_case_time.unwrap_or(max_time),
+        environment: request.environment(),
+        settings: request.schedule.settings,
+        plan: request.plan,
+        truesizes: BTreeMap::new(),
+        wire: request.wire,
+    })
 }
 
-fn burst(
-    args: &SearchArgs<BurstArgs>,
+/// Returns the request for the cases with these parameters.
+fn request(
+    given: ParameterArgs,
+    common: &FindCommonArgs,
     peer: Option<&Peer>,
-    started_at: &str,
-) -> anyhow::Result<Header> {
-    let &BurstArgs {
-        pause,
-        trial,
-        sum,
-        width,
-    } = &args.search;
-    refuse_short("--pause", pause, MIN_WINDOW)?;
-    refuse_short("--trial", trial, pause)?;
-    refuse_short("--sum", sum, trial)?;
-    let question = Question::Burst(burst::BurstQuestion {
-        pause,
-        trial,
-        sum,
-        width_pct: width,
-    });
-    let request = at_rates(args, peer)?;
-    Ok(of(question, args.time.max_case_time, request, started_at))
+) -> anyhow::Result<Request> {
+    let mut workloads = given.workload.iter().flatten();
+    if let Some(other) = workloads.find(|it| ![Workload::Flood, Workload::Rr].contains(it)) {
+        let fix = "this search is of floods and round trips: use flood or rr";
+        return Err(UsageError::flag("--workload", other, fix).into());
+    }
+    let mut run = Cli::try_parse_from(["udpbench"])?.run;
+    run.parameters = given;
+    run.placement = common.placement.clone();
+    run.root.clone_from(&common.output.root);
+    run.measuring.no_reference = true;
+    run.measuring.warmup = common.warmup;
+    Ok(Request::between(&run, peer)?)
+}
+
+fn lossless(args: &LosslessArgs) -> Result<Question, UsageError> {
+    // The shortest trials are a tenth of it.
+    refuse_short("--trial", args.trial, MIN_WINDOW * SHORTEST)?;
+    refuse_short("--sum", args.sum, args.trial)?;
+    Ok(Question::Lossless(LosslessQuestion {
+        goal_pct: args.goal,
+        exceed_pct: args.exceed,
+        trial: args.trial,
+        sum: args.sum,
+        width_pct: args.width,
+        recheck: args.recheck,
+    }))
+}
+
+fn burst(args: &BurstArgs) -> Result<Question, UsageError> {
+    refuse_short("--pause", args.pause, MIN_WINDOW)?;
+    refuse_short("--trial", args.trial, args.pause)?;
+    refuse_short("--sum", args.sum, args.trial)?;
+    Ok(Question::Burst(BurstQuestion {
+        pause: args.pause,
+        trial: args.trial,
+        sum: args.sum,
+        width_pct: args.width,
+    }))
 }
 
 fn refuse_short(flag: &'static str, value: Duration, least: Duration) -> Result<(), UsageError> {
@@ -113,62 +136,36 @@ fn refuse_short(flag: &'static str, value: Duration, least: Duration) -> Result<
     Err(UsageError::flag(flag, &duration::text(value), fix))
 }
 
-fn refuse_workloads(given: &ParameterArgs, what_it_is: &str) -> Result<(), UsageError> {
-    let mut given = given.workload.iter().flatten();
-    let other = given.find(|it| ![Workload::Flood, Workload::Rr].contains(it));
-    match other {
-        Some(other) => {
-            let fix = format!("this search {what_it_is}: use flood or rr");
-            Err(UsageError::flag("--workload", other, fix))
+/// Returns a line on how to search more, if the defaults leave cases out.
+pub fn how_to_search_more(what: &FindCommand) -> Option<&'static str> {
+    let is_reduced = match what {
+        FindCommand::Lossless(args) => is_default(&args.common.parameters) != (false, false),
+        _ => false,
+    };
+    is_reduced.then_some("to search more: --engine all, --payload 26,1460")
+}
+
+/// Returns whether the engines, and the payloads, are the default ones.
+fn is_default(given: &ParameterArgs) -> (bool, bool) {
+    let engines = [&given.engine, &given.sender, &given.receiver];
+    let engines = engines.iter().all(|engines| engines.is_none());
+    (engines, given.payload.is_none())
+}
+
+/// Leaves out the engines and payloads whose rates are not searched by default: few enough cases for some minutes. The
+/// largest payload stays: it fills an Ethernet frame.
+fn reduce(plan: &mut Plan, given: &ParameterArgs) {
+    let (engines, payloads) = is_default(given);
+    let largest = plan.blocks.iter().map(|block| block.key.payload).max();
+    let largest = largest.filter(|_| payloads);
+    let has = |case: &Case, payload: Option<Payload>| {
+        (!engines || SENDERS.contains(&case.sender.as_str()))
+            && payload.is_none_or(|payload| payload == case.payload)
+    };
+    if plan.cases().any(|planned| has(&planned.case, largest)) {
+        for block in &mut plan.blocks {
+            block.cases.retain(|planned| has(&planned.case, largest));
         }
-        None => Ok(()),
+        plan.blocks.retain(|block| !block.cases.is_empty());
     }
-}
-
-/// Returns the options of a sweep of these cases.
-fn run(
-    parameters: ParameterArgs,
-    placement: &PlacementArgs,
-    warmup: Option<Duration>,
-    output: &FindOutputArgs,
-) -> anyhow::Result<RunArgs> {
-    let mut run = Cli::try_parse_from(["udpbench"])?.run;
-    run.parameters = parameters;
-    run.placement = placement.clone();
-    run.root.clone_from(&output.root);
-    run.measuring.no_reference = true;
-    run.measuring.warmup = warmup;
-    Ok(run)
-}
-
-fn of(
-    question: Question,
-    max_time: Option<Duration>,
-    request: Request,
-    started_at: &str,
-) -> Header {
-    Header {
-        run: Run::new(started_at, cli::words_as_text()),
-        question,
-        max_time: max_time.unwrap_or(MAX_CASE_TIME),
-        environment: request.environment(),
-        settings: request.schedule.settings,
-        plan: request.plan,
-        truesizes: BTreeMap::new(),
-        wire: request.wire,
-    }
-}
-
-fn asked(args: &LosslessArgs) -> Result<LosslessQuestion, UsageError> {
-    // The shortest trials are a tenth of it.
-    refuse_short("--trial", args.trial, MIN_WINDOW * SHORTEST)?;
-    refuse_short("--sum", args.sum, args.trial)?;
-    Ok(LosslessQuestion {
-        goal_pct: args.goal,
-        exceed_pct: args.exceed,
-        trial: args.trial,
-        sum: args.sum,
-        width_pct: args.width,
-        recheck: args.recheck,
-    })
 }

@@ -1,10 +1,9 @@
 //! Turns the options of `find tuning` into the header of a comparison and the list of settings to try.
 
-use super::{MIN_WINDOW, Peer, Request, Share, refuse_short, refuse_workloads, run};
+use super::{MIN_WINDOW, Peer, Share, refuse_short, request};
 use crate::cli::{self, SearchArgs, TuningArgs};
 use crate::data::LoopbackTrains;
 use crate::experiment::ab::header::{Header, Setup, Until};
-use crate::host::facts::Interface;
 use crate::host::tuning::{Name, Wanted};
 use crate::plan::{Plan, Settings};
 use crate::results::log::Run;
@@ -23,12 +22,10 @@ pub fn comparison(
 ) -> anyhow::Result<Header> {
     let search = &args.search;
     refuse_short("--trial", search.trial, MIN_WINDOW)?;
-    let mut given = args.parameters.clone();
-    refuse_workloads(&given, "is of round trips and floods")?;
+    let mut given = args.common.parameters.clone();
     // What is tried are the settings of the host: a loopback of the trials' own would not have them.
     given.loopback = Some(vec![LoopbackTrains::Whole]);
-    let run = run(given, &args.placement, args.time.warmup, &args.output)?;
-    let request = Request::between(&run, peer)?;
+    let request = request(given, &args.common, peer)?;
     let environment = request.environment();
     let setup = Setup {
         program: None,
@@ -57,7 +54,7 @@ pub fn comparison(
 /// Returns the time limit of all cases together, if there is one.
 pub fn limit(args: &SearchArgs<TuningArgs>, plan: &Plan) -> Option<Until> {
     let cases = u32::try_from(plan.runnable().count()).unwrap_or(u32::MAX);
-    args.time.max_case_time.map(|each| Until {
+    args.common.max_case_time.map(|each| Until {
         looks: 1,
         max_time: each.saturating_mul(cases),
     })
@@ -66,24 +63,21 @@ pub fn limit(args: &SearchArgs<TuningArgs>, plan: &Plan) -> Option<Until> {
 /// Returns the settings that the search should try, if the host has them.
 pub fn wanted(args: &SearchArgs<TuningArgs>, peer: Option<&Peer>) -> Wanted {
     let across = peer.filter(|peer| peer.share == Share::OneEnd);
-    let of_wire = across.map(Peer::local_interfaces);
-    let radios = of_wire.iter().flatten();
-    let has_radio = radios.into_iter().any(|it| it.wireless.is_some());
-    let named = |interfaces: Vec<Interface>| interfaces.into_iter().map(|it| it.name).collect();
-    Wanted {
-        names: names(&args.search.setting, has_radio),
-        interfaces: of_wire.map_or_else(|| vec![LOOPBACK.to_owned()], named),
+    let interfaces = across.map(Peer::local_interfaces).unwrap_or_default();
+    let has_radio = interfaces.iter().any(|it| it.wireless.is_some());
+    let mut names = args.search.setting.clone();
+    if names.is_empty() {
+        names = Name::usual().collect();
+        names.extend(has_radio.then_some(Name::PowerSave));
     }
-}
-
-/// Returns the setting names sorted in table order without repetitions, or the usual ones if none was typed.
-fn names(typed: &[Name], has_radio: bool) -> Vec<Name> {
-    if typed.is_empty() {
-        let of_radio = has_radio.then_some(Name::PowerSave);
-        return Name::usual().chain(of_radio).collect();
-    }
-    let mut names = typed.to_vec();
+    // In the order of the table.
     names.sort_unstable();
     names.dedup();
-    names
+    Wanted {
+        names,
+        interfaces: match across {
+            Some(_) => interfaces.into_iter().map(|it| it.name).collect(),
+            None => vec![LOOPBACK.to_owned()],
+        },
+    }
 }

@@ -4,10 +4,8 @@
 //! takes less time by more than the threshold, the next value is tested. Larger values that surely do not are measured
 //! no more, until only the knee is left, or the last round is over.
 
-use super::finding::{Change, Finding};
-use super::rounds::Rounds;
-use super::trial::Quantity;
-use super::{AxisQuestion, Trial};
+use super::rounds::{Quantity, Rounds};
+use super::{AxisQuestion, Change, Finding, Trial};
 use crate::stats::signed_rank::SignedRank;
 
 /// Probability that the lowest value of the range is above the knee, and that the highest one is below it.

@@ -11,23 +11,22 @@ use serde::{Deserialize, Serialize};
 
 use self::knee::Knee;
 use self::parameter::PROBES;
-use self::rounds::Rounds;
+use self::rounds::{Quantity, Rounds};
 use self::steps::Steps;
 use super::Next;
 use crate::data::{Batch, Case, Sample};
+use crate::stats::CONFIDENCE;
 use crate::text::duration::ns;
 use crate::verdict::judge::By;
 
-pub use self::finding::{Change, Finding, IdleShare};
 pub use self::parameter::Parameter;
-pub(super) use self::trial::Trial;
+pub use self::rounds::IdleShare;
+pub(super) use self::rounds::Trial;
 
-mod finding;
 mod knee;
 mod parameter;
 mod rounds;
 mod steps;
-mod trial;
 
 /// Question of a search along a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,10 +58,8 @@ impl AxisQuestion {
         let of_round: Duration = grid.iter().map(|value| self.window(*value)).sum();
         let of_extra = self.window(grid[grid.len() / 2]);
         let trials = u32::try_from(grid.len()).unwrap_or(u32::MAX);
-        (
-            trials.saturating_mul(rounds) + extra,
-            of_round * rounds + of_extra * extra,
-        )
+        let trials = trials.saturating_mul(rounds) + extra;
+        (trials, of_round * rounds + of_extra * extra)
     }
 
     fn window(&self, value: u64) -> Duration {
@@ -147,6 +144,13 @@ impl AxisSearch {
         }
     }
 
+    /// Returns what is found so far, or one `None`.
+    pub(super) fn found_or_none(&self) -> Vec<Option<Finding>> {
+        let found = self.found();
+        let nothing = found.is_empty().then_some(None);
+        found.into_iter().map(Some).chain(nothing).collect()
+    }
+
     /// Returns the smallest change, as a fraction, that 9 of 10 searches find at the scatter of this one. `None`: it has
     /// too few rounds, or is one for a knee.
     pub fn detectable(&self) -> Option<f64> {
@@ -197,5 +201,61 @@ impl AxisSearch {
             Method::Steps(steps) => &steps.grid,
             Method::Knee(knee) => &knee.rounds,
         }
+    }
+}
+
+/// Value from which on the time or the loss differs, compared with a value before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// First value after the step, or the knee. 1: there is no knee.
+    pub at: u64,
+    /// Last value before a step and first value after it; or the lowest and the highest value that may be the knee.
+    pub range: (u64, u64),
+    /// Nanoseconds of a round trip, or per datagram, before and after it. `None`: nothing arrived, or it is unknown.
+    pub ns: (Option<f64>, Option<f64>),
+    /// Change of the time. `None`: nothing arrived, or there is no knee.
+    pub change: Option<Change>,
+    /// Share that was lost before and after it. `None`: nothing was sent.
+    pub loss: (Option<f64>, Option<f64>),
+    /// Idle state whose share of the CPUs' time grows most, by at least a fifth of the time.
+    pub idle_state: Option<IdleShare>,
+    /// Larger value than the knee that takes least time, and its change. `None`: this is no knee, or the highest value.
+    pub beyond: Option<(u64, Change)>,
+}
+
+/// Relative change of a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Change, as a fraction.
+    pub estimate: f64,
+    /// 95 % interval of the change. Infinite with too few rounds.
+    pub interval: (f64, f64),
+}
+
+impl Finding {
+    /// Compares the values at two positions.
+    fn between(rounds: &Rounds, (before, after): (usize, usize)) -> Self {
+        let values = rounds.values();
+        Self {
+            at: values[after],
+            range: (values[before], values[after]),
+            ns: (rounds.median_ns(before), rounds.median_ns(after)),
+            change: Change::between(rounds, before, after),
+            loss: (rounds.loss(before), rounds.loss(after)),
+            idle_state: rounds.idle_state(before, after),
+            beyond: None,
+        }
+    }
+}
+
+impl Change {
+    /// Returns the change from one position to another. `None`: they are the same, or no round has both times.
+    fn between(rounds: &Rounds, from: usize, to: usize) -> Option<Self> {
+        let difference = rounds.difference(Quantity::Time, from, to)?;
+        let (low, high) = difference.interval(CONFIDENCE);
+        (from != to).then(|| Self {
+            estimate: difference.estimate().exp_m1(),
+            interval: (low.exp_m1(), high.exp_m1()),
+        })
     }
 }

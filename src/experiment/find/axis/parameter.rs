@@ -32,15 +32,6 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// Returns the search for this parameter on the command line.
-    pub fn command(self) -> &'static str {
-        match self {
-            Self::Payload { .. } => "cliff",
-            Self::Silence { .. } => "idle",
-            Self::Call => "knee",
-        }
-    }
-
     /// Returns the name of the parameter in a case.
     pub fn name(self, case: &Case) -> &'static str {
         match self {
@@ -69,16 +60,11 @@ impl Parameter {
 
     /// Returns the case without its datagrams per call.
     pub fn without_call(case: &Case) -> Case {
-        match case.train {
-            Some(_) => Case {
-                train: None,
-                ..*case
-            },
-            None => Case {
-                batch: None,
-                ..*case
-            },
+        let mut case = *case;
+        if case.train.take().is_none() {
+            case.batch = None;
         }
+        case
     }
 
     /// Returns the case with a value of the parameter. `None`: the parameter cannot have it.

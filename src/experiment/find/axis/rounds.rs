@@ -3,10 +3,97 @@
 
 use statrs::distribution::{DiscreteCDF, Hypergeometric};
 
-use super::trial::{Quantity, Trial};
+use super::super::place::received;
+use crate::data::Sample;
+use crate::results::row::cpu_ns_per_packet;
 use crate::stats;
 use crate::stats::signed_rank::SignedRank;
 use crate::sys::idle_states::IdleTimes;
+use crate::verdict::judge::By;
+
+/// Results of a trial.
+#[derive(Clone, Debug, Default)]
+pub(in crate::experiment::find) struct Trial {
+    /// Median round trip, or time per datagram received, in nanoseconds. `None`: nothing arrived, or it is unknown.
+    pub(in crate::experiment::find) ns: Option<f64>,
+    /// Requests without a response, or datagrams that did not arrive.
+    pub(in crate::experiment::find) lost: u64,
+    /// Requests, or datagrams sent.
+    pub(in crate::experiment::find) sent: u64,
+    /// Time of the CPUs in their idle states. Empty: no requests were sent.
+    pub(in crate::experiment::find) idle: IdleTimes,
+    /// Length of the window.
+    pub(in crate::experiment::find) window_ns: u64,
+}
+
+/// Quantity that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Quantity {
+    /// Logarithm of the nanoseconds.
+    Time,
+    /// Share of the requests that was lost.
+    Loss,
+}
+
+impl Trial {
+    pub(super) fn new(sample: &Sample, by: By) -> Self {
+        let ns = match by {
+            By::Speed => nanoseconds(sample),
+            By::Cpu => cpu_ns_per_packet(sample),
+        };
+        let Some(trips) = &sample.round_trips else {
+            let account = sample.account();
+            return Self {
+                ns,
+                lost: account.lost(),
+                sent: account.sent,
+                ..Self::default()
+            };
+        };
+        let answered = trips.times.count();
+        // A client that got no response at all was blocked on one request: count it as lost.
+        let blocked = u64::from(answered == 0);
+        let lost = trips.unanswered.max(blocked);
+        Self {
+            ns,
+            lost,
+            sent: answered + lost,
+            idle: sample.idle_times.clone(),
+            window_ns: sample.window_ns,
+        }
+    }
+
+    /// Returns a quantity of the trial. `None`: it is unknown.
+    pub(super) fn value(&self, of: Quantity) -> Option<f64> {
+        match of {
+            Quantity::Time => self.ns.map(f64::ln).filter(|it| it.is_finite()),
+            Quantity::Loss => (self.sent > 0).then(|| self.lost as f64 / self.sent as f64),
+        }
+    }
+}
+
+/// Returns the median round trip, or the time per datagram received, in nanoseconds. `None`: nothing arrived.
+fn nanoseconds(sample: &Sample) -> Option<f64> {
+    if let Some(trips) = &sample.round_trips {
+        return trips.times.quantile(0.5);
+    }
+    let packets = received(sample);
+    (packets > 0).then(|| sample.window_ns as f64 / packets as f64)
+}
+
+/// Smallest increase of the share of time in an idle state by which the state explains a step.
+const LEAST_SHARE_INCREASE: f64 = 0.2;
+
+/// Idle state, with the share of time that CPUs are in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IdleShare {
+    /// Name that the driver gives the state.
+    pub name: String,
+    /// Share before the step, 0 to 1.
+    pub before: f64,
+    /// Share after the step, 0 to 1.
+    pub after: f64,
+}
 
 /// Trials of some values, by round and position.
 #[derive(Clone, Debug)]
@@ -132,8 +219,25 @@ impl Rounds {
         })
     }
 
+    /// Returns the idle state whose share of the CPUs' time grows most from one position to another. `None`: none grows
+    /// enough.
+    pub(super) fn idle_state(&self, before: usize, after: usize) -> Option<IdleShare> {
+        let shares_before = self.idle_shares(before);
+        let shares = self.idle_shares(after).into_iter().map(|(name, after)| {
+            let same_state = shares_before.iter().find(|(other, _)| *other == name);
+            let before = same_state.map_or(0.0, |(_, share)| *share);
+            IdleShare {
+                name,
+                before,
+                after,
+            }
+        });
+        let most = shares.max_by(|a, b| (a.after - a.before).total_cmp(&(b.after - b.before)));
+        most.filter(|it| it.after - it.before >= LEAST_SHARE_INCREASE)
+    }
+
     /// Returns the share of the CPUs' time in each idle state at a position.
-    pub(super) fn idle_shares(&self, position: usize) -> Vec<(String, f64)> {
+    fn idle_shares(&self, position: usize) -> Vec<(String, f64)> {
         let (mut all, mut window_ns) = (IdleTimes::default(), 0);
         for trial in self.trials(position) {
             all.add(&trial.idle);

@@ -3,11 +3,9 @@
 //! Neighbours on the grid that differ are measured again. If there is a value between them, it is measured as well, and
 //! the half that has the step is searched next. Fresh trials of the last two confirm the step, and give its size.
 
-use super::finding::Finding;
 use super::parameter::Parameter;
-use super::rounds::Rounds;
-use super::trial::Quantity;
-use super::{AxisQuestion, Trial};
+use super::rounds::{Quantity, Rounds};
+use super::{AxisQuestion, Finding, Trial};
 
 /// Number of rounds of the grid.
 const GRID_ROUNDS: u32 = 8;
@@ -31,6 +29,9 @@ const STEPS: usize = 4;
 const BEYOND_LEAST: f64 = 0.6;
 const FOLLOWED: f64 = 2.2;
 
+/// A quantity, and two values between which it changes.
+type Pair = (Quantity, (u64, u64));
+
 /// State of a search for steps.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
@@ -42,14 +43,6 @@ pub(super) struct Steps {
     left: Vec<Pair>,
     current: Option<(Quantity, Rounds)>,
     found: Vec<Finding>,
-}
-
-/// Two values between which a quantity changes.
-#[derive(Clone, Copy, Debug)]
-struct Pair {
-    quantity: Quantity,
-    between: (u64, u64),
-    size: f64,
 }
 
 impl Steps {
@@ -113,27 +106,22 @@ impl Steps {
         Some(by_size.max(FOLLOWED * deviation).exp_m1())
     }
 
-    /// Returns the neighbours on the grid that differ, the largest difference last.
+    /// Returns the neighbours on the grid that differ, the largest difference last, and those in loss behind all others.
     fn candidates(&self) -> Vec<Pair> {
         let values = self.grid.values();
-        let mut pairs: Vec<Pair> = Vec::new();
-        for n in 1..values.len() {
-            let differ = self.quantities.iter().rev().find_map(|&quantity| {
+        let pairs = (1..values.len()).filter_map(|n| {
+            let between = (values[n - 1], values[n]);
+            self.quantities.iter().rev().find_map(|&quantity| {
                 let size = self.step(&self.grid, quantity, n - 1, 1.0, SUSPECT)?;
-                Some(Pair {
-                    quantity,
-                    between: (values[n - 1], values[n]),
-                    size,
-                })
-            });
-            pairs.extend(differ);
-        }
-        pairs.sort_by(|a, b| {
-            let is_loss = |pair: &Pair| pair.quantity == Quantity::Loss;
-            let by_quantity = is_loss(a).cmp(&is_loss(b));
-            by_quantity.then(a.size.total_cmp(&b.size))
+                Some((size, (quantity, between)))
+            })
         });
-        pairs.split_off(pairs.len().saturating_sub(STEPS))
+        let mut pairs: Vec<(f64, Pair)> = pairs.collect();
+        pairs.sort_by(|(size, (quantity, _)), (other, (of_other, _))| {
+            quantity.cmp(of_other).then(size.total_cmp(other))
+        });
+        let largest = pairs.split_off(pairs.len().saturating_sub(STEPS));
+        largest.into_iter().map(|(_, pair)| pair).collect()
     }
 
     /// Returns the size of the difference of a position to the next one. `None`: it may be chance, or it is less than this
@@ -162,7 +150,7 @@ impl Steps {
 
     fn look_on(&mut self) {
         let next = self.left.pop();
-        self.current = next.map(|pair| (pair.quantity, self.rounds_of(pair.between)));
+        self.current = next.map(|(quantity, between)| (quantity, self.rounds_of(between)));
     }
 
     /// Begins the rounds of two values, with one in the middle if there is any.

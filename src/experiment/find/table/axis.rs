@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::axis::{AxisQuestion, AxisSearch, Change, Finding, Parameter};
 use super::super::header::Question;
-use super::super::{Record, Search, Searched};
+use super::super::{Record, Search};
 use super::{or_dash, searched};
 use crate::results::command_line::CommandLine;
 use crate::term::table::{Columns, Table};
@@ -26,14 +26,15 @@ pub(super) fn table(record: &Record, asked: AxisQuestion) -> Table {
     let cell = |of: fn(&Finding) -> String| {
         move |(_, _, found): &Line| found.as_ref().map_or_else(String::new, of)
     };
+    let is_knee = asked.parameter == Parameter::Call;
     let columns = Columns::<Line>::default()
         .word("case", |(name, ..)| name.clone())
         .word("of", |(_, search, _)| search.parameter().to_owned())
         .word("\nfrom", |line| from(line, asked.parameter))
         .number("may be\nfrom, to", |(.., found)| {
-            let is_knee = asked.parameter == Parameter::Call;
             let range = found.as_ref().map(|found| found.range);
-            range.filter(|_| is_knee).map_or_else(String::new, span)
+            let range = range.filter(|_| is_knee);
+            range.map_or_else(String::new, |(low, high)| format!("{low} to {high}"))
         })
         .number("before\nus", cell(|it| or_dash(it.ns.0.map(us))))
         .number("behind\nus", cell(|it| or_dash(it.ns.1.map(us))))
@@ -41,31 +42,26 @@ pub(super) fn table(record: &Record, asked: AxisQuestion) -> Table {
         .number(
             "beyond, 95 %\ninterval %",
             cell(|it| {
-                it.beyond
-                    .map_or_else(String::new, |(_, change)| percents(Some(change)))
+                let beyond = it.beyond.map(|(_, change)| percents(Some(change)));
+                beyond.unwrap_or_default()
             }),
         )
         .number("lost before,\nbehind %", cell(lost))
         .spare(1, "CPUs enter", cell(idle_state));
-    let lines: Vec<Line> = lines(record).collect();
+    let lines: Vec<Line> = searches(record)
+        .flat_map(|(name, search)| {
+            let found = search.found_or_none().into_iter();
+            found.map(move |found| (name.clone(), search, found))
+        })
+        .collect();
     columns.known_of(&lines).table(lines)
 }
 
-fn lines(record: &Record) -> impl Iterator<Item = Line<'_>> {
+/// Returns the searches, each with the name of its case.
+fn searches(record: &Record) -> impl Iterator<Item = (String, &AxisSearch)> {
     let names = record.names();
-    let found = searches(record).map(move |(case, search)| {
-        let found = search.found().into_iter().map(Some);
-        let nothing = search.found().is_empty().then_some(None);
-        let name = names.name(&case.case);
-        let lines = found.chain(nothing);
-        lines.map(move |found| (name.clone(), search, found))
-    });
-    found.flatten()
-}
-
-fn searches(record: &Record) -> impl Iterator<Item = (&Searched, &AxisSearch)> {
-    searched(record).filter_map(|case| match &case.search {
-        Search::Axis(search) => Some((case, search)),
+    searched(record).filter_map(move |case| match &case.search {
+        Search::Axis(search) => Some((names.name(&case.case), search)),
         _ => None,
     })
 }
@@ -79,14 +75,6 @@ fn from((_, search, found): &Line, parameter: Parameter) -> String {
         Some(found) if is_knee && found.range == search.range() => or_dash(None::<u64>),
         Some(found) if is_knee && found.at == 1 => "none".to_owned(),
         Some(found) => parameter.text(found.at),
-    }
-}
-
-fn span((low, high): (u64, u64)) -> String {
-    if low == high {
-        low.to_string()
-    } else {
-        format!("{low} to {high}")
     }
 }
 
@@ -108,16 +96,13 @@ fn idle_state(found: &Finding) -> String {
 
 /// Returns an interval in percent: `+5.0 to +17`.
 fn percents(change: Option<Change>) -> String {
-    let known = change.filter(|it| it.interval.0.is_finite() && it.interval.1.is_finite());
-    or_dash(known.map(|change| {
-        let (low, high) = change.interval;
-        format!("{} to {}", percent(low), percent(high))
-    }))
-}
-
-fn percent(part: f64) -> String {
-    let decimals = usize::from(part.abs() < 0.1);
-    format!("{:+.decimals$}", 100.0 * part)
+    let known = change.map(|change| change.interval);
+    let known = known.filter(|(low, high)| low.is_finite() && high.is_finite());
+    let percent = |part: f64| {
+        let decimals = usize::from(part.abs() < 0.1);
+        format!("{:+.decimals$}", 100.0 * part)
+    };
+    or_dash(known.map(|(low, high)| format!("{} to {}", percent(low), percent(high))))
 }
 
 /// Returns microseconds: more digits for the time of a datagram than for a round trip.
@@ -126,28 +111,27 @@ fn us(ns: f64) -> String {
     format!("{:.decimals$}", ns / 1e3)
 }
 
-/// Lists the times by value, in a sentence.
-pub(super) fn curve(name: &str, search: &AxisSearch, asked: AxisQuestion) -> String {
-    if search.rounds() == 0 {
-        return String::new();
-    }
-    let points = search.curve().into_iter().map(|(value, ns, loss)| {
-        let (value, us) = (asked.parameter.text(value), or_dash(ns.map(us)));
-        match loss {
-            Some(loss) if loss >= NOTICED => format!("{value} {us} ({:.0} % lost)", 100.0 * loss),
-            _ => format!("{value} {us}"),
-        }
-    });
-    let points: Vec<String> = points.collect();
+/// Lists the times of each case by value, in sentences.
+pub(super) fn curves(record: &Record, asked: AxisQuestion) -> String {
     let what = match asked.by {
         By::Speed => "us",
         By::Cpu => "us of CPU time",
     };
-    format!(
-        "\n{name}, {what} by {}: {}\n",
-        search.parameter(),
-        points.join(", ")
-    )
+    let mut text = String::new();
+    for (name, search) in searches(record).filter(|(_, search)| search.rounds() > 0) {
+        let points = search.curve().into_iter().map(|(value, ns, loss)| {
+            let (value, us) = (asked.parameter.text(value), or_dash(ns.map(us)));
+            match loss {
+                Some(loss) if loss >= NOTICED => {
+                    format!("{value} {us} ({:.0} % lost)", 100.0 * loss)
+                }
+                _ => format!("{value} {us}"),
+            }
+        });
+        let points = points.collect::<Vec<String>>().join(", ");
+        let _ = writeln!(text, "\n{name}, {what} by {}: {points}", search.parameter());
+    }
+    text
 }
 
 pub(super) fn legend(asked: AxisQuestion) -> String {
@@ -178,25 +162,23 @@ pub(super) fn legend(asked: AxisQuestion) -> String {
 
 /// Returns a note about each search for a knee whose senders are not the limit, or that ends at its largest number.
 pub(super) fn notes(record: &Record) -> String {
-    let (names, mut notes) = (record.names(), String::new());
+    let mut notes = String::new();
     let is_knee = matches!(record.header().question, Question::Axis(asked) if asked.parameter == Parameter::Call);
-    for (case, search) in searches(record) {
-        let (_, most) = search.range();
-        if is_knee && search.found().iter().any(|it| it.at == most) {
-            let (name, call) = (names.name(&case.case), search.parameter());
+    for (name, search) in searches(record).filter(|_| is_knee) {
+        let ((_, most), call) = (search.range(), search.parameter());
+        if search.found().iter().any(|it| it.at == most) {
             let _ = writeln!(
                 notes,
                 "\n{name}: {most} is the largest --{call} tried: a larger one may gain more."
             );
         }
         if let Some((value, loss)) = search.lossy(LOSSY) {
-            let (name, call, loss_pct) = (names.name(&case.case), search.parameter(), 100.0 * loss);
-            let flag = format!("--{call}");
+            let (flag, loss_pct) = (format!("--{call}"), 100.0 * loss);
             let command = CommandLine(&record.header().run.command_line)
                 .find_lossless(&[(&flag, value.to_string())]);
             let _ = writeln!(
                 notes,
-                "\n{name}: with --{call} {value}, {loss_pct:.0} % of what was sent was lost: the receivers or the \
+                "\n{name}: with {flag} {value}, {loss_pct:.0} % of what was sent was lost: the receivers or the \
                  path are the limit there, not the calls of the senders. Another --receiver may move the knee. \
                  The rate that arrives whole:\n  udpbench {command}"
             );

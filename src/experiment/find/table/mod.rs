@@ -3,17 +3,13 @@
 use std::fmt::{Display, Write as _};
 
 use super::header::Question;
-use super::mlr::Found as Bounds;
-use super::names::Names;
-use super::repeats::Repeats;
-use super::{Record, Search, Searched};
+use super::{Record, Searched};
 use crate::term::fold;
 use crate::term::table::Table;
-use crate::text::digits::counted;
+use crate::text::digits::{counted, counted_with_verb};
 
 mod axis;
-mod burst;
-mod lossless;
+mod loads;
 mod quality;
 
 /// Results of a search: a table and its explanations.
@@ -33,24 +29,33 @@ pub struct SearchReport {
 
 /// Returns the results of a search.
 pub fn answers(record: &Record) -> SearchReport {
-    let (header, names) = (record.header(), record.names());
-    let (table, legend) = match header.question {
-        Question::Lossless(asked) => (lossless::table(record), lossless::legend(record, asked)),
-        Question::Axis(asked) => (axis::table(record, asked), axis::legend(asked)),
-        Question::Burst(asked) => (burst::table(record), burst::legend(asked)),
+    let mut legend = String::new();
+    let shared = record.names().shared();
+    if !shared.is_empty() && searched(record).next().is_some() {
+        legend = format!("\nin all cases: {shared}\n");
+    }
+    let (mut measured, mut answer) = (String::new(), String::new());
+    let table = match record.header().question {
+        Question::Lossless(asked) => {
+            legend += &loads::legend(asked);
+            answer = loads::answer(record);
+            loads::table(record)
+        }
+        Question::Axis(asked) => {
+            legend += &axis::legend(asked);
+            measured = axis::curves(record, asked);
+            axis::table(record, asked)
+        }
+        Question::Burst(asked) => {
+            legend += &loads::legend_of_trains(asked);
+            loads::table(record)
+        }
     };
     SearchReport {
         table,
-        measured: record
-            .cases()
-            .iter()
-            .map(|case| curve_of(case, &names, header.question))
-            .collect(),
-        answer: match header.question {
-            Question::Lossless(_) => lossless::answer(record),
-            _ => quality::of_shared_cpus(record),
-        },
-        legend: shared(&names, record) + &legend,
+        measured,
+        answer: answer + &quality::quality_and_next(record),
+        legend,
         notes: notes(record),
     }
 }
@@ -73,24 +78,6 @@ impl SearchReport {
     }
 }
 
-/// Returns a line with the settings that all cases share. Empty if there are none, or no case is searched.
-fn shared(names: &Names, record: &Record) -> String {
-    let shared = names.shared();
-    if shared.is_empty() || searched(record).next().is_none() {
-        return String::new();
-    }
-    format!("\nin all cases: {shared}\n")
-}
-
-fn curve_of(case: &Searched, names: &Names, question: Question) -> String {
-    match (&case.search, question) {
-        (Search::Axis(search), Question::Axis(asked)) => {
-            axis::curve(&names.name(&case.case), search, asked)
-        }
-        _ => String::new(),
-    }
-}
-
 /// Returns the cases that are searched.
 fn searched(record: &Record) -> impl Iterator<Item = &Searched> {
     let cases = record.cases().iter();
@@ -103,27 +90,6 @@ fn labelled(text: &mut String, label: &str, lines: impl IntoIterator<Item = impl
         let label = if n == 0 { label } else { "" };
         let _ = writeln!(text, "{label:<8}  {line}");
     }
-}
-
-/// Groups names by what they have in common, in the order of the first ones: ` (std; mmsg)`, or nothing if it is the same
-/// for all.
-fn grouped<T: PartialEq>(named: impl Iterator<Item = (T, String)>) -> Vec<(T, String)> {
-    let mut groups: Vec<(T, Vec<String>)> = Vec::new();
-    for (common, name) in named {
-        match groups.iter_mut().find(|(of, _)| *of == common) {
-            Some((_, names)) => names.push(name),
-            None => groups.push((common, vec![name])),
-        }
-    }
-    let are_several = groups.len() > 1;
-    let text = |names: Vec<String>| {
-        let text = are_several.then(|| format!(" ({})", names.join("; ")));
-        text.unwrap_or_default()
-    };
-    let groups = groups.into_iter();
-    groups
-        .map(|(common, names)| (common, text(names)))
-        .collect()
 }
 
 /// Returns the value, or a dash if it is unknown.
@@ -139,58 +105,30 @@ fn mark(case: &Searched) -> &'static str {
 fn notes(record: &Record) -> String {
     let (names, mut notes) = (record.names(), String::new());
     for case in record.cases() {
+        let name = names.name(&case.case);
         if let Some(reason) = &case.refusal {
-            let _ = writeln!(notes, "\n{}: {reason}", names.name(&case.case));
+            let _ = writeln!(notes, "\n{name}: {reason}");
         } else if case.next().is_some() {
-            let _ = writeln!(
-                notes,
-                "\n{}: not finished after {}{}",
-                names.name(&case.case),
-                counted(case.trials, "trial"),
-                so_far(&case.search)
-            );
+            let (trials, so_far) = (counted(case.trials, "trial"), loads::so_far(case));
+            let _ = writeln!(notes, "\n{name}: not finished after {trials}{so_far}");
         }
-    }
-    for case in record.cases() {
         if let Some(doubt) = case.doubt() {
             let _ = writeln!(
                 notes,
-                "\n?: unsure, {}: {doubt}. Stop what else runs (udpbench check), and search again.",
-                names.name(&case.case)
+                "\n?: unsure, {name}: {}. Stop what else runs (udpbench check), and search again.",
+                doubt.why
             );
         }
     }
-    notes += &lossless::notes(record);
+    notes += &loads::notes(record);
     notes += &axis::notes(record);
-    let repeats = record.cases().iter().map(|case| &case.repeats);
-    if let Some(told) = Repeats::told(repeats) {
-        let _ = writeln!(notes, "\n{told}");
+    let repeats = record.repeats.iter();
+    if let Some((reason, most)) = repeats.max_by_key(|(_, count)| **count) {
+        let all = counted_with_verb(record.repeats.values().sum::<u64>(), "trial");
+        let _ = writeln!(
+            notes,
+            "\n{all} made again, {most} of them: {reason}; the log has all reasons"
+        );
     }
     notes
-}
-
-/// Returns the bounds of a search that is not finished, if it has any.
-fn so_far(search: &Search) -> String {
-    match search {
-        Search::Lossless(search) => lossless::so_far(search),
-        Search::Burst(search) => burst::so_far(search),
-        Search::Axis(_) => String::new(),
-    }
-}
-
-/// Returns the bounds of a search for a load that is not finished. `text` returns a load with its unit.
-fn bounds_so_far(found: Bounds, text: impl Fn(u32) -> String) -> String {
-    match (found.load, found.too_much) {
-        (Some(low), Some(high)) if text(low) == text(high) => {
-            format!("; so far, not confirmed: about {}", text(low))
-        }
-        (Some(low), Some(high)) => format!(
-            "; so far, not confirmed: from {} to {}",
-            text(low),
-            text(high)
-        ),
-        (Some(low), None) => format!("; so far, not confirmed: at least {}", text(low)),
-        (None, Some(high)) => format!("; so far, not confirmed: less than {}", text(high)),
-        (None, None) => String::new(),
-    }
 }

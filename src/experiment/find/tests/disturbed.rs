@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::super::header::LosslessQuestion;
 use super::super::header::{Header, Question};
-use super::super::lossless::LosslessQuestion;
 use super::super::table::answers;
 use super::super::{Record, Search};
 use crate::host::placement::Placement;

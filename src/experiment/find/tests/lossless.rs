@@ -9,8 +9,8 @@ const GOAL: Goal = Goal {
     exceed: 0.5,
     trial_s: 0.5,
     sum_s: 7.0,
+    width: 0.005,
 };
-const WIDTH: f64 = 0.005;
 /// Smallest share of searches whose bounds must hold the truth.
 const SURE: f64 = 0.95;
 
@@ -34,7 +34,7 @@ fn assert_found(
             reason = "a load"
         )]
         let start = (truth * 10_f64.powf(2.0 * dice.f64() - 1.0)) as u32;
-        let mut search = Mlr::new(goal, WIDTH, start..=MOST);
+        let mut search = Mlr::new(goal, start..=MOST);
         let mut seconds = 0.0;
         while let Some(ask) = search.next() {
             let lost = loss(f64::from(ask.load) / truth, ask.seconds, &mut dice);
@@ -136,7 +136,7 @@ fn rare_stalls_change_nothing() {
 #[test]
 fn where_all_is_borne_or_nothing_the_search_ends_and_says_so() {
     let found = |loss: f64| {
-        let mut search = Mlr::new(GOAL, WIDTH, 1000..=MOST);
+        let mut search = Mlr::new(GOAL, 1000..=MOST);
         while let Some(ask) = search.next() {
             search.take(
                 ask.load,

@@ -11,6 +11,7 @@ const GOAL: Goal = Goal {
     exceed: 0.5,
     trial_s: 0.5,
     sum_s: 7.0,
+    width: 0.005,
 };
 /// Time from the end of a window to the next one.
 const BETWEEN_S: f64 = 0.3;
@@ -84,7 +85,7 @@ fn searched(searches: u32, new: impl Fn() -> Capacity) -> Tally {
     for _ in 0..searches {
         let mean = 10_f64.powf(3.0 + 3.0 * dice.f64());
         let mut capacity = new();
-        let mut search = LoadSearch::new(GOAL, 0.005, 1000..=MOST).with_rechecks(RECHECKS);
+        let mut search = LoadSearch::new(GOAL, 1000..=MOST, RECHECKS);
         let mut seconds = 0.0;
         while let Some(ask) = search.next().filter(|_| seconds < LIMIT_S) {
             let pause = if search.begins_recheck() {
