@@ -7,9 +7,10 @@ use super::session::Outcome;
 use super::{show_answers, width};
 use crate::cli::CompareArgs;
 use crate::error::UsageError;
-use crate::results::baselines;
+use crate::results::command_line::CommandLine;
 use crate::results::export::Conclusion;
 use crate::results::files::Results;
+use crate::results::log::run_of;
 use crate::term::{fold, shell};
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
@@ -72,37 +73,17 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
 }
 
 /// Returns the commands that measure once more, and compare. They are not folded: they are there to be pasted.
-///
-/// A run with `--against` may measure a second time, into `after.2.2.csv` if it was to measure into `after.2.csv`. Only the
-/// shell that runs the second command can know.
 fn measure_again(before: &Path, after: &Path) -> String {
-    let numbered = |run: u32, rest: &str| after.with_extension(format!("{run}{rest}"));
-    let is_free = |run: &u32| {
-        ["", ".csv", ".jsonl"]
-            .iter()
-            .all(|rest| !numbered(*run, rest).exists())
+    let again = after.with_extension("again.csv");
+    let [before, after_too, output] = [before, after, &again].map(shell::path);
+    let measure = match run_of(&after.with_extension("jsonl")) {
+        Some(run) => {
+            let changes = [("--output", again.display().to_string())];
+            CommandLine(&run.command_line).without(&["--baseline", "--against"], &changes)
+        }
+        None => format!("measure again, with the same options and --output {output}"),
     };
-    let run = (2..=999).find(is_free).unwrap_or_default();
-    let (stem, again) = (numbered(run, ""), shell::path(&numbered(run, ".csv")));
-    let all_again = format!("{}*.csv", shell::path(&stem));
-    let [before_name, after] = [before, after].map(shell::path);
-    let measure = match repeated(before) {
-        Some(command) => format!("{command} --against {before_name} --output {again}"),
-        None => format!("measure again, with the same options and --output {again}"),
-    };
-    format!("next  {measure}\n      udpbench compare {before_name} -- {after} {all_again}\n")
-}
-
-/// Returns the command that, with `--against`, measures the same as a run. `None`: its log is gone, or it was no sweep
-/// on this machine.
-fn repeated(results: &Path) -> Option<&'static str> {
-    let words = baselines::words(results)?;
-    match words.first().map(String::as_str) {
-        Some("latency") => Some("udpbench latency"),
-        Some("run") => Some("udpbench"),
-        Some(word) if !word.starts_with('-') => None,
-        _ => Some("udpbench"),
-    }
+    format!("next  {measure}\n      udpbench compare {before} -- {after_too} {output}\n")
 }
 
 /// Returns the outcome of a comparison. `accept`: an open question is no failure.

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use crate::error::UsageError;
 use crate::results::export::cannot_create;
-use crate::results::log::run_of;
 use crate::text::nearest;
 
 const DIRECTORY: &str = "results/baselines";
@@ -80,11 +79,4 @@ fn names() -> Vec<String> {
     let mut names: Vec<String> = entries.filter_map(name).collect();
     names.sort_unstable();
     names
-}
-
-/// Returns the words of the command line of a run, without the program's name, from the log beside its results. `None`:
-/// the log is gone.
-pub fn words(results: &Path) -> Option<Vec<String>> {
-    let run = run_of(&results.with_extension("jsonl"))?;
-    Some(run.command_line.get(1..)?.to_vec())
 }

@@ -5,6 +5,7 @@
 
 mod preparing;
 mod run;
+mod settling;
 
 use std::time::{Duration, Instant};
 

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Begin;
 use super::run::Session;
+use super::settling::{COURSE, LEAST_COURSES, SLICE, SLICES, settling_time};
 use crate::host::board::Cooldown;
 use crate::plan::REST_SHARE;
 use crate::results::log::Event;
@@ -37,13 +38,30 @@ impl Session<'_, '_> {
         Ok(self.emit(&Event::IdlePower(idle))?)
     }
 
-    /// Heats up. A case that fails here is ignored: its block reports the failure.
+    /// Heats up for the window of a trial. A case that fails here is ignored: its block reports the failure.
+    ///
+    /// If it is long enough, it is cut into courses, which show how long traffic takes to settle. It is not between two
+    /// hosts: no rates can be requested there while traffic runs.
     pub(super) fn heat(&mut self, spec: &TrialSpec) -> Result<(), End> {
-        let shown = humantime::format_duration(spec.settings.window);
+        let length = spec.settings.window;
+        let shown = humantime::format_duration(length);
         self.journal.show_step(&format!("heating up for {shown}"));
-        match self.resources.agents[0].run(spec) {
+        let agents = &mut self.resources.agents[0];
+        let courses = length.as_nanos() / COURSE.as_nanos();
+        let settled = if courses < LEAST_COURSES || spec.between.is_some() {
+            agents.run(spec).map(|_| None)
+        } else {
+            let courses = (0..courses).map(|_| agents.rate_over_time(spec, SLICES, SLICE));
+            let courses: anyhow::Result<Vec<Vec<f64>>> = courses.collect();
+            courses.map(|courses| settling_time(&courses))
+        };
+        match settled {
             Err(error) if error.is::<Interrupted>() => Err(End::Interrupted),
-            _ => Ok(()),
+            Ok(Some(after)) => Ok(self.emit(&Event::Settled {
+                case: spec.case.key(),
+                after,
+            })?),
+            Err(_) | Ok(None) => Ok(()),
         }
     }
 

@@ -44,6 +44,7 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     ] {
         ran(&place, &format!("{TINY} {arguments}"));
     }
+    soaked(&place);
     let metered = TINY.replace("--duration 10ms", "--duration 500ms");
     for arguments in [
         format!(
@@ -83,6 +84,23 @@ static LINES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     };
     texts.flat_map(lines).collect()
 });
+
+/// Measures how soon traffic settles. Where other programs take the CPU for half of that time, that is not known, and
+/// it is measured again.
+fn soaked(place: &Place) {
+    const RUNS: u32 = 5;
+    let soaked = TINY.replace("--heat 0s", "--heat 1500ms");
+    for n in 1..=RUNS {
+        ran(
+            place,
+            &format!("{soaked} --engine std --threads 2 --connection connected -o soaked-{n}.csv"),
+        );
+        let log = fs::read_to_string(place.path(&format!("soaked-{n}.jsonl")));
+        if log.is_ok_and(|log| log.contains(r#"{"settled":"#)) {
+            break;
+        }
+    }
+}
 
 /// Its exit code depends on how busy this machine is: what it wrote is what counts.
 fn ran(place: &Place, arguments: &str) {
@@ -297,8 +315,6 @@ fn every_kind_of_line_is_in_the_schema_and_in_these_runs() {
     let described = described.keys().map(String::as_str);
     let described: BTreeSet<_> = described.filter(|key| *key != "crc").collect();
     assert_eq!(described, kinds);
-    // Earlier versions wrote it.
-    kinds.remove("settled");
     assert_eq!(LINES.iter().map(kind).collect::<BTreeSet<_>>(), kinds);
 }
 

@@ -16,12 +16,9 @@
 //! | `ends` | sockets of the engine and of its peers |
 //! | `exchange` | compares a call with what the peer received or sent |
 //! | `conduct` | waits that a datagram or a signal ends, receivers that must not wait, answers to requests |
-//! | `controls` | control messages, of engines of this package |
 
 mod bench;
 mod conduct;
-#[cfg(test)]
-mod controls;
 mod ends;
 mod exchange;
 
@@ -34,6 +31,9 @@ use self::bench::{Bench, broken};
 use self::ends::{Ends, V4, V6};
 use crate::data::choice;
 use crate::engine::prelude::*;
+
+#[cfg(test)]
+pub(crate) use self::tests::controls::check_controls;
 
 choice! {
     /// A point of the contract between loops and engines.
@@ -122,19 +122,6 @@ const MANY: usize = 3;
 /// Panics with the list of [findings], if there is any.
 pub fn check_engine<E: Engine>() {
     assert_none::<E>(findings::<E>);
-}
-
-/// Tests that the calls of an engine carry control messages and tell wrong ones.
-///
-/// # Panics
-/// Panics with the list of findings, if there is any.
-#[cfg(test)]
-pub(crate) fn check_controls<E: Engine>() {
-    assert_none::<E>(|| {
-        let mut bench = Bench::new(LIMIT);
-        controls::check::<E>(&mut bench);
-        bench.findings
-    });
 }
 
 fn assert_none<E: Engine>(findings: impl FnOnce() -> Vec<Finding>) {

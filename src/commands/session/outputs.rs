@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
-
 use crate::cli::RunArgs;
 use crate::cli::peer::Words;
 use crate::commands::conclude;
@@ -189,22 +187,14 @@ impl Outputs {
         samples.map_or(Ok(()), |samples| samples.event(event))
     }
 
-    /// Writes rows that wait for the end, and saves the content of a log that another program moved, removed or
-    /// changed.
+    /// Writes rows that wait for the end, whatever happened to the log.
     pub(crate) fn finish(&mut self) -> anyhow::Result<()> {
-        let samples = self.samples.as_ref().and_then(LogWriter::rescue);
-        if let Some(displaced) = &samples {
-            self.samples_path.clone_from(&displaced.is_now_at);
+        let synced = self.sync();
+        if synced.is_err() {
+            self.samples_path = None;
         }
-        let mut problems = Vec::from_iter(samples.map(|log| log.said));
-        // Rows that are still in memory are written whatever happened to the log.
-        let kept = self
-            .rows
-            .as_ref()
-            .map_or_else(|| self.sync(), RowFile::finish);
-        problems.extend(kept.err().map(|error| format!("{error:#}")));
-        ensure!(problems.is_empty(), "{}", problems.join("; "));
-        Ok(())
+        let kept = self.rows.as_ref().map_or(Ok(()), RowFile::finish);
+        synced.and(kept)
     }
 
     /// Returns the command that resumes the experiment, or `None` without a log.

@@ -3,10 +3,10 @@
 //! program put there is never overwritten.
 //!
 //! Writes to a file that was removed, or whose directory was, succeed without an error. The data is gone when the
-//! file is closed (unlink(2)). So each sync looks whether the file is where it was, and a log is saved elsewhere.
+//! file is closed (unlink(2)). So each sync looks whether the file is where it was.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -150,11 +150,6 @@ impl OutputFile {
         parent.unwrap_or(Path::new("."))
     }
 
-    /// Saves the content elsewhere if the file was moved, removed or changed by another program.
-    pub fn rescue(&self) -> Option<Displaced> {
-        (!self.is_in_place()).then(|| Displaced::save(&self.path, &self.file, self.whole))
-    }
-
     fn check_place(&self) -> anyhow::Result<()> {
         let path = escape::name(&self.path);
         ensure!(
@@ -176,42 +171,11 @@ impl OutputFile {
     }
 }
 
-/// A log that another program moved, removed or changed.
-#[derive(Debug)]
-pub struct Displaced {
-    /// Path at which its content can be read now. `None`: it could not be saved.
-    pub is_now_at: Option<PathBuf>,
-    /// What happened, for people.
-    pub said: String,
-}
-
-impl Displaced {
-    /// Writes the first `whole` bytes of the open file again: to its `path` if nothing is in the way, else next to it.
-    fn save(path: &Path, file: &File, whole: u64) -> Self {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".saved");
-        let save = |place: PathBuf| copy(file, whole, &place).map(|()| place);
-        let saved = save(path.to_owned()).or_else(|_| save(beside.into()));
-        let shown = escape::name(path);
-        let said = match &saved {
-            Ok(place) if place == path => format!("{shown} was written again"),
-            Ok(place) => {
-                format!("the content of {shown} is now in {}", escape::name(place))
-            }
-            Err(error) => format!("the content of {shown} is lost: cannot save it: {error}"),
-        };
-        Self {
-            is_now_at: saved.ok(),
-            said,
-        }
-    }
-}
-
 /// Creates a file at a path where none exists.
 fn new_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    // Readable, because its content may have to be saved elsewhere. Append mode, because if another program
-    // truncates the file, it then stays shorter than the bytes written, and no hole of zeros hides the loss.
+    // Append mode, because if another program truncates the file, it then stays shorter than the bytes written, and no
+    // hole of zeros hides the loss.
     options.read(true).append(true).create_new(true).open(path)
 }
 
@@ -223,22 +187,6 @@ fn is_in_place(path: &Path, ours: &Metadata) -> bool {
         is_same || (found.is_file() && found.len() == ours.len())
     };
     fs::metadata(path).is_ok_and(is_ours)
-}
-
-fn copy(mut file: &File, whole: u64, path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let mut copy = new_file(path)?;
-    let copied = file.seek(SeekFrom::Start(0));
-    let copied = copied.and_then(|_| match io::copy(&mut file.take(whole), &mut copy)? {
-        bytes if bytes == whole => copy.sync_all(),
-        _ => Err(io::Error::other("another program cut it off")),
-    });
-    if copied.is_err() {
-        let _ = fs::remove_file(path);
-    }
-    copied
 }
 
 fn written(mut part: NamedTempFile, bytes: &[u8]) -> io::Result<NamedTempFile> {

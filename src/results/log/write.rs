@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::line::Chain;
 use super::{End, FORMAT, Kind};
 use crate::error::UsageError;
-use crate::results::export::output_file::{Displaced, OutputFile};
+use crate::results::export::output_file::OutputFile;
 
 /// A log that is being written. Nobody else writes to it meanwhile.
 #[derive(Debug)]
@@ -76,21 +76,6 @@ impl LogWriter {
     /// Fails as [`OutputFile::sync`] does.
     pub fn sync(&self) -> anyhow::Result<()> {
         self.file.sync()
-    }
-
-    /// Saves the lines elsewhere if the file was moved, removed or changed by another program.
-    pub fn rescue(&self) -> Option<Displaced> {
-        self.file.rescue()
-    }
-
-    /// Goes on in the file into which the lines were saved.
-    ///
-    /// # Errors
-    /// Returns the error of the system if the file cannot be opened or is locked.
-    pub fn go_on_at(&mut self, path: &Path) -> io::Result<()> {
-        let bytes = path.metadata()?.len();
-        self.file = OutputFile::resume(path, bytes, bytes)?;
-        Ok(())
     }
 
     /// Removes the file, if possible.

@@ -145,7 +145,7 @@ columns! { |it: &Computed|
         /// Warm-up before each window, as asked for.
         warmup_ms: Option<f64>, "ms", Plan, Never, "never" => it.input.warmup_ms();
         /// Time after which traffic stays near its rate, found while heating up with the first case; 75: 75 or more.
-        settles_ms: Option<f64>, "ms", Start, Never, "no log of an earlier version" =>
+        settles_ms: Option<f64>, "ms", Start, Never, "heating up for less than 1.5 s, two hosts" =>
             it.input.settles_after.map(milliseconds);
     }
 

@@ -273,6 +273,26 @@ impl<'a> Agents<'a> {
         sizes.unwrap_or_default()
     }
 
+    /// Measures the receive rate on one host, in datagrams per second, in each of `slices` slices of time since the
+    /// threads started.
+    ///
+    /// # Errors
+    /// Returns [`Interrupted`] if the program is asked to end. Returns another error if something cannot be
+    /// built or breaks, or if the agent is gone.
+    pub fn rate_over_time(
+        &mut self,
+        spec: &TrialSpec,
+        slices: u32,
+        slice: Duration,
+    ) -> anyhow::Result<Vec<f64>> {
+        let request = Request::RateOverTime {
+            spec: Box::new(spec.clone()),
+            slices,
+            slice,
+        };
+        self.with(|local, _| local.call_for(slice.saturating_mul(slices), &request))
+    }
+
     /// Finds the longest payload that arrives in one piece in this direction: see
     /// [`LinkEnd::longest_payload`](crate::plan::LinkEnd::longest_payload). If none arrives, returns the packets that the
     /// receiving host lost meanwhile, by place.

@@ -1,7 +1,7 @@
 //! Trials in this process, by its own clock, up to the start barrier and as a whole; the settings that are changed for a
 //! trial.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
@@ -19,7 +19,7 @@ use crate::trial::changes::changed_settings::ChangedSettings;
 use crate::trial::changes::watchdog::put_back;
 use crate::trial::end::echo_end::EchoLosses;
 use crate::trial::end::running_end::{RunningEnd, Start};
-use crate::trial::end::wait::{drain, window};
+use crate::trial::end::wait::{drain, pass, window};
 use crate::trial::messages::end_result;
 use crate::trial::messages::spec::{EndRole, Flow, TrialSpec};
 use crate::trial::messages::two_hosts::Token;
@@ -97,18 +97,51 @@ impl LocalTrials {
     /// Fails if something cannot be built or breaks.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
         let engines = spec.engines()?;
+        let mut running = self.begin(spec)?;
+        let window = window(&spec.settings, &mut running)?;
+        running.stop();
+        drain(None, &mut running)?;
+        let end = running.finish(window)?;
+        Ok(end_result::sample(&spec.case, engines, &[end]))
+    }
+
+    /// Measures the receive rate, in datagrams per second, in each of `slices` slices of time since the threads
+    /// started.
+    ///
+    /// # Errors
+    /// Fails if something cannot be built or breaks.
+    pub(crate) fn rate_over_time(
+        &mut self,
+        spec: &TrialSpec,
+        slices: u32,
+        slice: Duration,
+    ) -> anyhow::Result<Vec<f64>> {
+        let mut running = self.begin(spec)?;
+        running.threads.open_start();
+        let start = Instant::now();
+        let (mut since, mut before) = (start, running.counts()?.received);
+        let mut rates = Vec::new();
+        for n in 1..=slices {
+            let left = (slice * n).saturating_sub(start.elapsed());
+            pass(left, &mut running)?;
+            let (now, received) = (Instant::now(), running.counts()?.received);
+            let seconds = now.duration_since(since).as_secs_f64();
+            rates.push(received.saturating_sub(before) as f64 / seconds);
+            (since, before) = (now, received);
+        }
+        running.threads.finish()?;
+        Ok(rates)
+    }
+
+    /// Opens both ends of a trial on this host, up to its start.
+    fn begin<'a>(&'a mut self, spec: &'a TrialSpec) -> anyhow::Result<RunningEnd<'a>> {
         self.pass_trains(spec.case.loopback)?;
         let mut opened = self.open(spec, EndRole::Both, None)?;
         let receivers = opened.sockets.bind()?;
         let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
         flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
         flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
-        let mut running = opened.assemble(&flows)?;
-        let window = window(&spec.settings, &mut running)?;
-        running.stop();
-        drain(None, &mut running)?;
-        let end = running.finish(window)?;
-        Ok(end_result::sample(&spec.case, engines, &[end]))
+        opened.assemble(&flows)
     }
 
     /// Prepares one end of a trial, without making a socket.

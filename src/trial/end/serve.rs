@@ -158,6 +158,11 @@ fn obey(
             conversation.last_heard.suspend_heartbeat(spec.runs_for());
             conversation.answer(&local.run(&spec)?)
         }
+        Request::RateOverTime {
+            spec,
+            slices,
+            slice,
+        } => conversation.answer(&local.rate_over_time(&spec, slices, slice)?),
         Request::Receive { spec, token } => end_steps::receivers(&spec, token, local, conversation),
         Request::Send {
             spec,

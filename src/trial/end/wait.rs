@@ -56,7 +56,7 @@ pub(crate) fn window(settings: &Settings, running: &mut RunningEnd) -> anyhow::R
 ///
 /// # Errors
 /// Fails if a thread has ended, or if something cannot be read.
-fn pass(duration: Duration, running: &mut RunningEnd) -> anyhow::Result<()> {
+pub(crate) fn pass(duration: Duration, running: &mut RunningEnd) -> anyhow::Result<()> {
     let wake_interval = wake_interval(&running.case);
     let now = Instant::now();
     let (end, mut look_at) = (now + duration, now + SENSOR_INTERVAL);

@@ -101,6 +101,16 @@ pub enum Request {
     PutBack(Tuning),
     /// Run a trial whose two ends are both on that host, and return its [`Sample`](crate::data::Sample).
     Run(Box<TrialSpec>),
+    /// Return the receive rate in each of several slices of time since the threads started.
+    RateOverTime {
+        /// Trial that runs meanwhile.
+        spec: Box<TrialSpec>,
+        /// Number of slices.
+        slices: u32,
+        /// Length of each slice.
+        #[serde(rename = "slice_ns", with = "ns")]
+        slice: Duration,
+    },
     /// Be the receiving end of a trial.
     Receive {
         /// Trial to run.

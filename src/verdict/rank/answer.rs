@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::choices::{Candidates, Choices, Labels, half_in_words, names};
 use super::commands::{at_a_given_rate, at_a_lower_rate, only_on_a_wire};
-use super::gains::{Gain, gains};
+use super::gains::{Gain, advised, gains};
 use super::standing::{By, Measure};
 use super::{BoardRanking, table};
-use crate::results::row::Row;
+use crate::results::row::{Network, Row};
 use crate::verdict::quality::Grade;
 
 /// The engines to use on one machine, with the evidence.
@@ -99,21 +99,21 @@ impl Answer {
         self.reach.iter().chain(&self.hints).chain(&self.next)
     }
 
-    /// Draws the advice beside the word `answer`, the table of gains, and the remarks, `room` columns wide.
+    /// Draws the table of gains, and below it the advice beside the word `answer` with the remarks, `room` columns wide.
     pub fn draw(&self, room: usize) -> String {
-        let remarks: Vec<String> = self.remarks().cloned().collect();
-        table::labelled("answer", &self.said, room)
-            + &Gain::table(&self.gains).draw(room)
-            + &table::labelled("", &remarks, room)
+        let said = self.said.iter().chain(self.remarks());
+        let said: Vec<String> = said.cloned().collect();
+        let answer = table::labelled("answer", &said, room);
+        if self.gains.is_empty() {
+            return answer;
+        }
+        Gain::table(&self.gains).draw(room) + "\n" + &answer
     }
 
     /// Draws the advice in a few lines beside the word `answer`: the engines to use, what they gain, how sure that is.
     pub fn draw_short(&self, room: usize) -> String {
-        let gains = self.gains.iter().filter(|gain| gain.is_advised);
-        let gains = gains.map(Gain::sentence);
-        let lines = self.said.iter().cloned().chain(gains);
-        let lines = lines.chain(self.reach.iter().cloned());
-        table::labelled("answer", &lines.collect::<Vec<_>>(), room)
+        let lines = [&self.said[..], &advised(&self.gains), &self.reach].concat();
+        table::labelled("answer", &lines, room)
     }
 }
 
@@ -161,8 +161,13 @@ fn said(
     }
     if !unknown.is_empty() {
         let names = names(unknown, "and");
+        // A queueing discipline may cut what would pass a veth(4) whole.
+        let stay = match board.machine.network {
+            Network::Veth => "may stay",
+            Network::Loopback | Network::Wire => "stay",
+        };
         said.push(format!(
-            "Left out: {names}, whose packets stay whole here, unlike on a cable"
+            "Left out: {names}, whose packets {stay} whole here, unlike on a cable"
         ));
     }
     said

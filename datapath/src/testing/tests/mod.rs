@@ -1,5 +1,6 @@
 //! Tests that the contract names the one thing that is wrong with an engine, and nothing else.
 
+pub(crate) mod controls;
 mod wrong;
 
 use std::time::Duration;

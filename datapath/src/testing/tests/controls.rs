@@ -7,20 +7,32 @@ use std::os::fd::AsRawFd;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use socket2::SockRef;
 
-use super::bench::{self, BYTES, Bench, Outcome, Stage, broken};
-use super::ends::{Ends, Peer, SILENCE, V4, V6};
-use super::exchange::{Recorded, Seen};
-use super::{Point, receives, sends};
 use crate::data::Cmsg;
 use crate::engine::prelude::*;
 use crate::engine::{Controls, WithControls};
 use crate::sys::control_messages;
+use crate::testing::bench::{self, BYTES, Bench, Outcome, Stage, broken};
+use crate::testing::ends::{Ends, Peer, SILENCE, V4, V6};
+use crate::testing::exchange::{Recorded, Seen};
+use crate::testing::{LIMIT, Point, assert_none, receives, sends};
 
 /// ECN bits that a call sets: ECT(0).
 const ECT_0: u8 = 0b10;
 
+/// Tests that the calls of an engine carry control messages and tell wrong ones.
+///
+/// # Panics
+/// Panics with the list of findings, if there is any.
+pub(crate) fn check_controls<E: Engine>() {
+    assert_none::<E>(|| {
+        let mut bench = Bench::new(LIMIT);
+        check::<E>(&mut bench);
+        bench.findings
+    });
+}
+
 /// Checks each kind alone and all that the engine knows.
-pub(super) fn check<E: Engine>(bench: &mut Bench) {
+fn check<E: Engine>(bench: &mut Bench) {
     let known = E::ABOUT.control_messages;
     for kinds in [known, Cmsg::PKTINFO, Cmsg::ECN, Cmsg::TIMESTAMP] {
         let kinds = kinds.common(known);
