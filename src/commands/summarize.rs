@@ -69,7 +69,7 @@ fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
 fn draw(rows: &[Row]) -> String {
     let (width, room) = (super::width(), super::width().into());
     let answer = super::answer_of(rows, &Words::default());
-    let answer = answer.map_or_else(String::new, |answer| answer.draw(room));
+    let answer = answer.map_or_else(String::new, |answer| answer.draw_last(room));
     let quality = fold::text(&format!("quality  {}\n", Quality::of(rows)), room);
     let legend = table::explained(rows, width);
     format!("{}{legend}\n{answer}{quality}", table::draw(rows, width))

@@ -119,7 +119,8 @@ fn two_runs_with_one_payload_are_unclear_and_the_printed_commands_measure_again(
     assert_code(&output, 0);
     let (code, text, errors) = code_of(&place, compare);
     assert!([Some(0), Some(3), Some(4)].contains(&code), "{errors}");
-    assert!(text.contains("null"), "{text}");
+    let is_disturbed = text.contains("lost CPU time to other programs");
+    assert!(text.contains("null") || is_disturbed, "{text}");
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub(super) fn of(
     let lines = outputs.words.in_commands(&lines.join("\n"));
     let lines = fold::text(&format!("{lines}\n{}\n", next.join("\n")), room);
     let draw = if explains {
-        Answer::draw
+        Answer::draw_last
     } else {
         Answer::draw_short
     };

@@ -57,8 +57,8 @@ fn step(fix: Fix, again: &Again, outputs: &Outputs) -> Vec<String> {
             lines.extend(again.with(&format!("then run it again{apart}"), &rounds));
             return lines;
         }
-        Fix::Again(words) => (words.to_owned(), rounds),
-        Fix::Rounds if few => ("enough rounds".to_owned(), rounds),
+        Fix::Again(words) => (words.to_owned(), Vec::new()),
+        Fix::Rounds if few => ("enough rounds".to_owned(), Vec::new()),
         Fix::Rounds | Fix::Apart => {
             return vec!["pin the threads (--pin), and run this again".to_owned()];
         }
@@ -87,7 +87,7 @@ fn step(fix: Fix, again: &Again, outputs: &Outputs) -> Vec<String> {
             })
         }
     };
-    again.with(&what, &changes)
+    again.with(&what, &[changes, rounds].concat())
 }
 
 /// Returns the lines with the command that measures the same at a rate, in datagrams per second.

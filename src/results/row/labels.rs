@@ -63,14 +63,6 @@ impl Row {
         warnings.any(|it| matches!(it, Warning::Plan(PlanWarning::BothEndsShareCpu { .. })))
     }
 
-    /// Returns why trains stay whole over loopback, and what to do. `None`: they are cut, or are to stay whole.
-    pub fn why_trains_stay_whole(&self) -> Option<&str> {
-        self.warnings.iter().find_map(|warning| match warning {
-            Warning::Plan(PlanWarning::WholeTrains { reason }) => Some(reason.as_str()),
-            _ => None,
-        })
-    }
-
     /// Returns whether the program was a debug build, which is slower.
     pub fn is_debug(&self) -> bool {
         is_debug(&self.version)

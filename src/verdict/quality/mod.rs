@@ -238,7 +238,11 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     let width = is_width.then_some(Fix::Until);
     // Whatever else disturbed the run, buffers that are too small lose datagrams again.
     let loss = loss.filter(|loss| doubt.is_none() || *loss == Fix::Buffers);
-    let fixes = [apart, doubt, loss, width];
+    // A step in words has no command that could ask for more rounds, too.
+    let is_in_words = matches!(doubt, Some(Fix::Words(_)));
+    let few = DOUBTS.iter().find(|doubt| doubt.fix == Fix::Rounds);
+    let few = few.filter(|few| is_poor && is_in_words && 4 * count(few) > cases.len());
+    let fixes = [apart, doubt, few.map(|few| few.fix), loss, width];
     fixes.into_iter().flatten().collect()
 }
 

@@ -99,20 +99,29 @@ impl Answer {
         self.reach.iter().chain(&self.hints).chain(&self.next)
     }
 
-    /// Draws the table of gains, and below it the advice beside the word `answer` with the remarks, `room` columns wide.
+    /// Draws the advice beside the word `answer`, the table of gains, and the remarks, `room` columns wide.
     pub fn draw(&self, room: usize) -> String {
+        let remarks: Vec<String> = self.remarks().cloned().collect();
+        table::labelled("answer", &self.said, room)
+            + &Gain::table(&self.gains).draw(room)
+            + &table::labelled("", &remarks, room)
+    }
+
+    /// Draws the answer with the advice below the table, where a terminal shows it last.
+    pub fn draw_last(&self, room: usize) -> String {
         let said = self.said.iter().chain(self.remarks());
         let said: Vec<String> = said.cloned().collect();
-        let answer = table::labelled("answer", &said, room);
-        if self.gains.is_empty() {
-            return answer;
-        }
-        Gain::table(&self.gains).draw(room) + "\n" + &answer
+        let gains = match Gain::table(&self.gains).draw(room) {
+            none if none.is_empty() => none,
+            some => some + "\n",
+        };
+        gains + &table::labelled("answer", &said, room)
     }
 
     /// Draws the advice in a few lines beside the word `answer`: the engines to use, what they gain, how sure that is.
     pub fn draw_short(&self, room: usize) -> String {
-        let lines = [&self.said[..], &advised(&self.gains), &self.reach].concat();
+        let advised = advised(&self.gains, self.said.len() == 1);
+        let lines = [&self.said[..], &advised, &self.reach].concat();
         table::labelled("answer", &lines, room)
     }
 }
@@ -121,8 +130,10 @@ impl Answer {
 fn unusable(board: &BoardRanking, measures: &[Measure], engines: &Labels) -> Option<String> {
     let all = board.rows().count();
     let disturbed = board.rows().filter(|row| row.lost_cpu_time()).count();
+    let shared = board.rows().filter(|row| row.shares_cpu()).count();
     match engines.first() {
         _ if measures.is_empty() => Some("nothing could be ranked".to_owned()),
+        _ if 2 * shared > all => Some("both ends share a CPU".to_owned()),
         // Who lost datagrams, and who was fast, is then for these to say.
         _ if 2 * disturbed > all => Some(format!(
             "other programs took the CPUs in {disturbed} of {all} cases"

@@ -80,11 +80,11 @@ impl Gain {
 }
 
 /// Says what the engines to use gain over std, a line for each: `2.4 times std at 26 B, 2.4 at 1460 B; 0.49, 0.50 of its
-/// CPU time`. Names it if there are several.
-pub(super) fn advised(gains: &[Gain]) -> Vec<String> {
+/// CPU time`. Names it unless it `is_named` already.
+pub(super) fn advised(gains: &[Gain], is_named: bool) -> Vec<String> {
     let advised: Vec<&Gain> = gains.iter().filter(|gain| gain.is_advised).collect();
     let alike = advised.chunk_by(|one, other| one.engine == other.engine);
-    let is_only = alike.clone().count() == 1;
+    let is_named = is_named && alike.clone().count() == 1;
     let said = |gains: &[&Gain]| {
         let values = gains.iter().enumerate().map(|(n, gain)| match n {
             0 => format!("{} {} at {}", gain.value, gain.unit, gain.at),
@@ -97,11 +97,11 @@ pub(super) fn advised(gains: &[Gain]) -> Vec<String> {
             none if none.is_empty() => none,
             some => format!("; {some} of its CPU time"),
         };
-        let engine = if is_only { "" } else { &gains[0].engine };
-        format!(
-            "{engine}{}{values}{of_cpu}",
-            if is_only { "" } else { ": " }
-        )
+        let engine = match &gains[0].engine {
+            _ if is_named => String::new(),
+            engine => format!("{engine}: "),
+        };
+        format!("{engine}{values}{of_cpu}")
     };
     alike.map(said).collect()
 }

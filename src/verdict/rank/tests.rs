@@ -175,10 +175,16 @@ fn the_last_lines_say_what_the_engines_to_use_gain_and_nothing_of_others() {
     ];
     let short = ranked(&rows).answer(By::Both).draw_short(100);
     let expected = "unlike on a cable
-         batches: mmsg at 300 B, 1.21 times std +-2.1 %, faster, CPU time 0.90, 0.00 % lost
+         mmsg: 1.21 times std at 300 B; 0.90 of its CPU time
          +-% holds within what was measured here
 ";
     assert!(short.ends_with(expected), "{short}");
+    // The line before names no other.
+    let short = ranked(&rows[..2]).answer(By::Both).draw_short(100);
+    let expected = "use mmsg
+         1.21 times std at 300 B; 0.90 of its CPU time
+";
+    assert!(short.contains(expected), "{short}");
 }
 
 #[test]

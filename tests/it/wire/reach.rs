@@ -220,9 +220,9 @@ fn a_link_with_the_other_ip_only_is_told_with_the_fix() {
     for row in rows {
         assert_eq!(row.status, Status::Skipped, "{row:?}");
         assert!(
-            row.reason
-                .to_string()
-                .contains("is reached by IPv6 here: use --ip v6"),
+            row.reason.to_string().contains(
+                "no IPv4 address of the other host is known that this one reaches: use another --ip"
+            ),
             "{row:?}"
         );
     }

@@ -89,7 +89,7 @@ fn full_sweep() -> Vec<Row> {
 
 /// Returns the answer in a terminal of 80 columns.
 fn ending(rows: &[Row]) -> String {
-    ranked(rows).answer(By::Both).draw(80)
+    ranked(rows).answer(By::Both).draw_last(80)
 }
 
 /// Returns a default sweep at a rate, which the first row did not keep.
@@ -236,7 +236,7 @@ fn every_ending_says_what_a_careful_engineer_would() {
 
     end("floods at a given rate", &at_a_rate());
     insta::assert_snapshot!(all);
-    assert!(longest <= 18, "{longest} lines");
+    assert!(longest <= 19, "{longest} lines");
 }
 
 #[test]
