@@ -98,7 +98,7 @@ impl ResumeArgs {
                 let fix = "a listener has no rest to do: start another one with udpbench listen";
                 return Err(self.refused(fix));
             }
-        };
+        }
         Ok(())
     }
 

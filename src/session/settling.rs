@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn what_scatters_anyway_is_not_off() {
-        let noisy: Vec<f64> = (0..SLICES).map(|n| 1e5 + 2e4 * (n % 2) as f64).collect();
+        let noisy: Vec<f64> = (0..SLICES).map(|n| 1e5 + 2e4 * f64::from(n % 2)).collect();
         assert_eq!(settling_time(&vec![noisy; 3]), Some(Duration::ZERO));
         assert_eq!(settling_time(&vec![vec![0.0; SLICES as usize]; 3]), None);
     }

@@ -39,31 +39,29 @@ choice! {
     /// A point of the contract between loops and engines.
     #[non_exhaustive]
     Point {
-        /// [`Engine::start`](crate::engine::Engine::start) and [`Engine::open`](crate::engine::Engine::open) succeed.
+        /// [`Engine::start`] and [`Engine::open`] succeed.
         Opens "the engine opens",
-        /// [`Engine::open`](crate::engine::Engine::open) refuses several endpoints if the engine does not serve them.
+        /// [`Engine::open`] refuses several endpoints if the engine does not serve them.
         Endpoints "several endpoints are served or refused",
-        /// Datagrams go out over the endpoint's socket: over its connection, or to
-        /// [`Fill::destination`](crate::engine::payload::Fill::destination), or else to the endpoint's peer.
+        /// Datagrams go out over the endpoint's socket: over its connection, or to [`Fill::destination`], or else to the
+        /// endpoint's peer.
         Destination "datagrams go from the socket to their destination",
-        /// Before each batch, [`Fill::fill`](crate::engine::payload::Fill::fill) sees the memory that is sent.
+        /// Before each batch, [`Fill::fill`] sees the memory that is sent.
         Fill "Fill sees what is sent",
         /// A datagram that is in the socket is received, also if it arrives during the wait or is one of many.
         Arrival "what arrives is received",
-        /// [`Check`](crate::engine::payload::Check) sees each received datagram once, with its own length.
+        /// [`Check`] sees each received datagram once, with its own length.
         Check "Check sees what is received",
-        /// [`Origin`](crate::engine::payload::Origin) has the endpoint, and the source unless it is connected.
+        /// [`Origin`] has the endpoint, and the source unless it is connected.
         Source "the origin is the source",
-        /// A [`BatchCount`](crate::engine::BatchCount) has the datagrams and bytes that were moved.
+        /// A [`BatchCount`] has the datagrams and bytes that were moved.
         Count "the count is what was moved",
-        /// A call moves no more than [`IoOptions::batch`](crate::engine::IoOptions::batch) datagrams, and no more than one
-        /// unless the engine's group is [`Batch`](crate::engine::Group::Batch) or
-        /// [`Offload`](crate::engine::Group::Offload).
+        /// A call moves no more than [`IoOptions::batch`] datagrams, and no more than one unless the engine's group is
+        /// [`Group::Batch`] or [`Group::Offload`].
         Batch "a call moves at most a batch",
         /// A datagram without payload is a datagram.
         EmptyDatagram "a datagram may be empty",
-        /// Calls carry the control messages of [`IoOptions::controls`](crate::engine::IoOptions::controls), and a wrong one
-        /// is told.
+        /// Calls carry the control messages of [`IoOptions::controls`], and a wrong one is told.
         Controls "control messages are sent and read",
         /// A signal ends a wait, with `Interrupted`.
         Interrupted "a signal ends a wait",
@@ -113,7 +111,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// Number of endpoints for engines whose I/O objects serve many.
 const MANY: usize = 3;
 
-/// Tests that an engine keeps the contract of [`DatagramIo`](crate::engine::DatagramIo) and
+/// Tests that an engine keeps the contract of [`DatagramIo`] and
 /// [`Engine`]. If the engine [cannot run](Engine::probe) on this machine, says so and tests nothing.
 ///
 /// The test installs an empty handler for `SIGUSR1`.

@@ -10,7 +10,7 @@ use crate::verdict::judge::Obstacle;
 pub(super) fn obstacle(base: &Row, new: &Row) -> Option<Obstacle> {
     let throttled = || {
         let row = [base, new].into_iter().find(|row| row.was_throttled())?;
-        let how = row.throttled.to_string();
+        let how = row.throttled.clone();
         Some(Obstacle::Throttled { how })
     };
     let other = other_system(base, new).or_else(|| other(BUFFERS, base, new));

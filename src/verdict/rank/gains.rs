@@ -83,8 +83,8 @@ impl Gain {
 /// CPU time`. Names it unless it `is_named` already.
 pub(super) fn advised(gains: &[Gain], is_named: bool) -> Vec<String> {
     let advised: Vec<&Gain> = gains.iter().filter(|gain| gain.is_advised).collect();
+    let is_named = is_named && advised.iter().all(|gain| gain.engine == advised[0].engine);
     let alike = advised.chunk_by(|one, other| one.engine == other.engine);
-    let is_named = is_named && alike.clone().count() == 1;
     let said = |gains: &[&Gain]| {
         let values = gains.iter().enumerate().map(|(n, gain)| match n {
             0 => format!("{} {} at {}", gain.value, gain.unit, gain.at),

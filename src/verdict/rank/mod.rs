@@ -1,12 +1,12 @@
 //! Ranks engines by speed and by CPU time, in each group of comparable rows and over all groups, with the uncertainty
 //! of each rank.
 //!
-//! 1. Rows are grouped by machine, then by [`RowGroup`]. Engines are compared only under the same threads, payload, IP
+//! 1. Rows are grouped by machine, then by `RowGroup`. Engines are compared only under the same threads, payload, IP
 //!    version, connection and buffers. Repeats from several files are averaged.
 //! 2. An engine's place is 1 + the number of engines that are surely better, judged round by round. Without data per
 //!    round, "surely better" means that the intervals do not overlap. Ties share a place. An engine without an interval
 //!    has no place.
-//! 3. Groups of one payload are averaged, groups of different payloads never are: see [`Averaged`].
+//! 3. Groups of one payload are averaged, groups of different payloads never are: see `Averaged`.
 //! 4. The advice follows by technique: [`BoardRanking::answer`].
 //!
 //! Round trips are ranked apart, at each load: see [`Load`]. Their advice is by load.
