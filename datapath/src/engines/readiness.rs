@@ -117,7 +117,7 @@ impl<S: Selector> Readied<S> {
         if self.ready {
             Ok(())
         } else {
-            self.selector.wait(|_| ())
+            self.selector.wait_for_one()
         }
     }
 

@@ -88,6 +88,11 @@ pub(super) trait Selector: Variant + Sized {
     }
     /// Waits until at least one socket is ready, and calls `is_ready` with the index of each.
     fn wait(&mut self, is_ready: impl FnMut(usize)) -> io::Result<()>;
+    /// Waits until the only socket is ready.
+    #[inline]
+    fn wait_for_one(&mut self) -> io::Result<()> {
+        self.wait(|_| ())
+    }
     /// Requests another event for a socket that may still be ready.
     fn rearm(&mut self, _socket: &UdpSocket, _link: usize) -> io::Result<()> {
         Ok(())
@@ -186,6 +191,12 @@ where
             #[expect(clippy::cast_possible_truncation, reason = "it was a usize")]
             is_ready(event.data() as usize);
         }
+        Ok(())
+    }
+
+    #[inline]
+    fn wait_for_one(&mut self) -> io::Result<()> {
+        self.instance.wait(&mut self.events, EpollTimeout::NONE)?;
         Ok(())
     }
 }
