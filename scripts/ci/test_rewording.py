@@ -26,7 +26,7 @@ SENTENCE = re.compile(r'(=>\s*)("(?:[^"\\]|\\.)*")', re.DOTALL)
 WORD = re.compile(r"\{[^}]*\}|(?<!\\)[A-Za-z]{2,}")
 WORDS = ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine", "rowan", "spruce", "yew"]
 
-NOTHING = {"hindrance": {"refusals": None, "failed_calls": 0}}
+NOTHING = {"hindrance": ""}
 # What is found before the start, how a block begins, what the plan warns of, and why a case fails.
 UNFIT = [
     "debug-build",
