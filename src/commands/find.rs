@@ -93,9 +93,14 @@ pub(super) fn search_on(
     };
     let ending = session::measure(&mut record, resources, &mut progress, show)?;
     let outputs = &mut progress.outputs;
-    if ending == Ending::OutOfTime {
-        let enough = duration::text(record.header().enough_time());
-        outputs.changes = format!(" --max-case-time {enough}");
+    // That of the log is shorter than what was typed to go on.
+    let typed = common.max_case_time.filter(|_| output.resume.is_some());
+    let time = match ending {
+        Ending::OutOfTime => Some(record.header().enough_time()),
+        _ => typed,
+    };
+    if let Some(time) = time {
+        outputs.changes = format!(" --max-case-time {}", duration::text(time));
     }
     let outcome = session::ended(&ending, "", outputs, interrupt)?;
     let found = if record.has_failed() {

@@ -36,7 +36,9 @@ pub(super) fn of(
     };
     lines.push(format!("quality  {quality}{shown}"));
     let until = header.schedule.until;
-    let found = [until.and_then(|until| gave_up(until, rows)), verified(rows)];
+    let late = until.and_then(|until| gave_up(until, rows));
+    let is_late = late.is_some();
+    let found = [late, verified(rows)];
     lines.extend(found.into_iter().flatten());
     let there = outputs.words.reach.split(' ').next();
     let there = there.filter(|_| outputs.words.is_on);
@@ -57,7 +59,7 @@ pub(super) fn of(
     };
     let fixes = match rate.filter(|_| !explains) {
         Some(rate) => next::at_a_rate(header, rate),
-        None => next::steps(fixes, header, outputs),
+        None => next::steps(fixes, header, outputs, is_late),
     };
     let mut next: Vec<String> = pairs.into_iter().flatten().chain(fixes).collect();
     if !explains && next.is_empty() {

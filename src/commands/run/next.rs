@@ -18,7 +18,13 @@ const LONGER: u32 = 4;
 
 /// Returns the lines of all fixes. A command has a line of its own. Ends that shared a CPU are apart in each command that
 /// measures again.
-pub(super) fn steps(fixes: &[Fix], header: &Header, outputs: &Outputs) -> Vec<String> {
+/// `is_late`: `--until` ended by its time limit.
+pub(super) fn steps(
+    fixes: &[Fix],
+    header: &Header,
+    outputs: &Outputs,
+    is_late: bool,
+) -> Vec<String> {
     let apart = header.plan.pin_apart(&header.environment.host.cpus);
     let apart = apart.map(|pin| pin.to_string());
     let pin = apart.as_ref().ok().filter(|_| fixes.contains(&Fix::Apart));
@@ -32,12 +38,12 @@ pub(super) fn steps(fixes: &[Fix], header: &Header, outputs: &Outputs) -> Vec<St
         (Fix::Apart, _) if is_apart_anyway => Vec::new(),
         (Fix::Apart, Ok(_)) => again.with("a CPU for each end", &[]),
         (Fix::Apart, Err(instead)) => vec![(*instead).to_owned()],
-        (fix, _) => step(*fix, &again, outputs),
+        (fix, _) => step(*fix, &again, outputs, is_late),
     });
     steps.collect::<Vec<_>>().concat()
 }
 
-fn step(fix: Fix, again: &Again, outputs: &Outputs) -> Vec<String> {
+fn step(fix: Fix, again: &Again, outputs: &Outputs, is_late: bool) -> Vec<String> {
     let schedule = &again.header.schedule;
     let few = schedule.rounds < ENOUGH_ROUNDS;
     let rounds = few.then(|| ("--rounds", ENOUGH_ROUNDS.to_string()));
@@ -76,16 +82,24 @@ fn step(fix: Fix, again: &Again, outputs: &Outputs) -> Vec<String> {
             ];
             ("longer windows and warm-up".to_owned(), changes)
         }
-        Fix::Until => {
-            let most = duration::text(DEFAULT_MAX_TIME);
-            let words = format!("until intervals are within +-{UNTIL}, {most} at most");
-            let more = schedule
-                .until
-                .map(|until| duration::text(until.max_time * LONGER));
-            more.map_or((words, vec![("--until", UNTIL.to_owned())]), |limit| {
+        Fix::Until => match schedule.until {
+            Some(until) if is_late => {
+                let limit = duration::text(until.max_time * LONGER);
                 ("more time".to_owned(), vec![("--max-time", limit)])
-            })
-        }
+            }
+            Some(until) => {
+                let half = format!("{}%", until.half_width_pct / 2.0);
+                (
+                    "half of these intervals".to_owned(),
+                    vec![("--until", half)],
+                )
+            }
+            None => {
+                let most = duration::text(DEFAULT_MAX_TIME);
+                let words = format!("until intervals are within +-{UNTIL}, {most} at most");
+                (words, vec![("--until", UNTIL.to_owned())])
+            }
+        },
     };
     again.with(&what, &[changes, rounds].concat())
 }

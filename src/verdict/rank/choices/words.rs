@@ -16,17 +16,25 @@ impl Choices<'_> {
     /// Returns a line for all conditions of which the same is said: the best engines, or why there are none. `are_best`: only
     /// for conditions that have some.
     pub(in crate::verdict::rank) fn lines(&self, are_best: bool) -> Vec<String> {
-        let mut said: Vec<(Vec<&str>, String)> = Vec::new();
+        // Choices of which the same is said, but for the spread.
+        let mut said: Vec<(String, Vec<&Choice>)> = Vec::new();
         for choice in &self.each {
-            let text = self.in_words(choice);
-            match said.iter_mut().find(|(_, other)| *other == text) {
+            let text = self.in_words(choice, 0.0);
+            match said.iter_mut().find(|(other, _)| *other == text) {
                 _ if are_best && !choice.is_best() => {}
-                Some((labels, _)) => labels.push(choice.label),
-                None => said.push((vec![choice.label], text)),
+                Some((_, alike)) => alike.push(choice),
+                None => said.push((text, vec![choice])),
             }
         }
         let mut lines = Vec::new();
-        for (labels, text) in said.iter().take(MOST_LISTED) {
+        for (_, alike) in said.iter().take(MOST_LISTED) {
+            let spreads = alike.iter().map(|choice| match choice.outcome {
+                Outcome::Noisy { apart_pct, .. } => apart_pct,
+                _ => 0.0,
+            });
+            let text = self.in_words(alike[0], spreads.fold(0.0, f64::max));
+            let labels: Vec<&str> = alike.iter().map(|choice| choice.label).collect();
+            let labels = &labels[..];
             let of = match (labels.len() == self.each.len(), lines.is_empty()) {
                 (true, _) => self.subject(),
                 (false, true) => format!("{}, for {}", self.subject(), listed(labels, "and")),
@@ -55,7 +63,8 @@ impl Choices<'_> {
     }
 
     /// Names the best engines with the reason for the choice among equally good ones, or says why there are none.
-    fn in_words(&self, choice: &Choice) -> String {
+    /// `apart_pct`: by how much noisy ones differ at most.
+    fn in_words(&self, choice: &Choice, apart_pct: f64) -> String {
         let text = match &choice.outcome {
             Outcome::Best => {
                 let verb = match (self.is_doubtful(), self.measure) {
@@ -77,7 +86,7 @@ impl Choices<'_> {
                 };
                 format!("{verb}{engines}{why}")
             }
-            Outcome::Noisy { beat_std, .. } => self.noisy_in_words(choice, beat_std),
+            Outcome::Noisy { beat_std, .. } => noisy_in_words(choice, beat_std, apart_pct),
             Outcome::Nobody(why) => format!("no recommendation: {why}"),
         };
         text + &self.beside(choice)
@@ -89,27 +98,6 @@ impl Choices<'_> {
         let reached = engines.map(|engine| self.reached(choice.conditions, engine));
         let reached: Option<Vec<_>> = reached.collect();
         limit::in_words(&reached.filter(|_| self.measure == Measure::Speed)?)
-    }
-
-    /// Says that noise hides which engine is the best, with the widest spread of engines under any conditions.
-    fn noisy_in_words(&self, choice: &Choice, beat_std: &Labels) -> String {
-        let spreads = self.each.iter().filter_map(|it| match it.outcome {
-            Outcome::Noisy { apart_pct, .. } => Some(apart_pct),
-            _ => None,
-        });
-        let spread = match spreads.fold(0.0, f64::max) {
-            f64::INFINITY => "an interval is missing: measure more rounds".to_owned(),
-            pct => format!("up to {} apart", half_in_words(pct)),
-        };
-        let better = match names(beat_std, "and") {
-            none if none.is_empty() => none,
-            some if choice.engines.contains(EngineName::REFERENCE.as_str()) => {
-                format!(", {some} perhaps better than std")
-            }
-            some => format!(", {some} better than std"),
-        };
-        let engines = names(&choice.engines, "and");
-        format!("too noisy to say which is the best: {engines} ({spread}{better})")
     }
 
     /// Names the engines that are not ranked at a load. Empty if all are.
@@ -138,6 +126,23 @@ impl Choices<'_> {
             some => format!("; not ranked: {some}"),
         }
     }
+}
+
+/// Says that noise hides which engine is the best, and by how much they differ at most.
+fn noisy_in_words(choice: &Choice, beat_std: &Labels, apart_pct: f64) -> String {
+    let spread = match apart_pct {
+        f64::INFINITY => "an interval is missing: measure more rounds".to_owned(),
+        pct => format!("up to {} apart", half_in_words(pct)),
+    };
+    let better = match names(beat_std, "and") {
+        none if none.is_empty() => none,
+        some if choice.engines.contains(EngineName::REFERENCE.as_str()) => {
+            format!(", {some} perhaps better than std")
+        }
+        some => format!(", {some} better than std"),
+    };
+    let engines = names(&choice.engines, "and");
+    format!("too noisy to say which is the best: {engines} ({spread}{better})")
 }
 
 /// Formats half of an interval, in percent. A wide one is no longer symmetric.
