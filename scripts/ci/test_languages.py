@@ -87,7 +87,7 @@ def test(udpbench, options):
 def measure(udpbench, options, may_skip=False):
     """Returns the rows of a run, each of which measured something. `may_skip`: some may be skipped."""
     print("udpbench", " ".join(re.sub(r"exec:\S*?/(?=[\w-]+(,|$))", "", word) for word in options), flush=True)
-    text = output_of([udpbench, *options, *SHORT, "--columns", "all", "--no-config"], accepts=(0, 1))
+    text = output_of([udpbench, *options, *SHORT, "--columns", "all"], accepts=(0, 1))
     rows = list(csv.DictReader(io.StringIO(text)))
     faults = problems(rows)
     if not may_skip:

@@ -18,7 +18,7 @@ from tools.wire.room import Room
 
 # Seconds that a run may take.
 PATIENCE_S = 120
-OPTIONS = """--address 10.77.0.2 --ip v4 --drop-reasons --engine std --no-config --no-reference --heat 0s --warmup 10ms
+OPTIONS = """--address 10.77.0.2 --ip v4 --drop-reasons --engine std --no-reference --heat 0s --warmup 10ms
     --duration 100ms --rounds 5 --payload 300 --threads 2 -q --columns all"""
 # Classic BPF: one UDP packet of IPv4 in eight, at random, or none else.
 EIGHTH = "7,48 0 0 23,21 0 4 17,32 0 0 4294963256,84 0 0 7,21 0 1 0,6 0 0 2,6 0 0 4294967295"

@@ -23,7 +23,7 @@ def header(udpbench, blocks, rounds, directory):
         values = dict.fromkeys(str(getattr(case, flag)) for case in cases)
         words += [f"--{flag}", ",".join(values)]
     begun = directory / "header.jsonl"
-    command = [udpbench, "--no-config", *words, "--output", "-", "--samples", begun]
+    command = [udpbench, *words, "--output", "-", "--samples", begun]
     sweep = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while sweep.poll() is None and not (begun.exists() and b"\n" in begun.read_bytes()):
         time.sleep(0.01)
