@@ -93,7 +93,7 @@
 //! Only what is shown here is stable. The other modules are public for the program's own tests, and hidden.
 
 // Layers, from top to bottom: each module uses only those below it. No two files use each other, except a `mod.rs` and
-// the files of its folder. A test (`tests/it/layers.rs`) reads this table and every `use`.
+// the files of its folder. A test (`tests/it/layers.rs`) reads this table, those of the other packages, and every `use`.
 //
 // | module | contents |
 // |---|---|
@@ -103,25 +103,14 @@
 // | `cli` | command line |
 // | `experiment` | sweep, `ab`, searches, suites: choose the next trial |
 // | `session` | the loop: next trial, run, repeat if faulty or disturbed, append to the log |
-// | `soak` | a constant rate for hours: outcomes, events, their log and its summary |
-// | `listen` | what a listener heard: rows, their log and its summary |
 // | `verdict` | comparisons, rankings, answers, quality |
-// | `results` | log, rows, columns, files |
+// | `results` | the log of a sweep, rows, columns, files |
 // | `trial` | one trial: agent, sockets, threads, warm-up, window, drain |
 // | `plan` | cases to run or to skip, rounds, durations |
-// | `engines` | an engine for each socket API, and helpers for several of them |
-// | `testing` | the contract between loops and engines, as a test |
-// | `workload` | the timed loops, generic over engines |
 // | `stats` | estimates, intervals, tests |
-// | `term` | tables, folded lines, escapes |
-// | `host` | facts, board profiles, checks, placement, settings; errors of the user, text |
-// | `engine` | the contract between loops and engines |
-// | `data` | cases, parameters, counts, histograms |
-// | `sys` | Linux: clocks, `/proc`, signals, socket options, NIC counters |
 //
-// `engines`, `testing`, `workload`, `engine`, `data` and `sys` are the package `udpbench-datapath`: the code that each
-// datagram passes, and all `unsafe` code. `host` is the package `udpbench-host`. The other modules, the package `udpbench`,
-// are not timed either.
+// Below them are three packages. `udpbench-field`: `soak`, `listen`, `watch`. `udpbench-host`: what a machine is, text, the
+// terminal, logs. `udpbench-datapath`: the code that each datagram passes, and all `unsafe` code.
 //
 // `docs/ARCHITECTURE.md` has this in short, and follows a datagram from an engine to a row. `CONTRIBUTING.md` has the
 // steps to a new engine, parameter, column or board.
@@ -135,8 +124,6 @@ pub mod commands;
 #[doc(hidden)]
 pub mod experiment;
 #[doc(hidden)]
-pub mod listen;
-#[doc(hidden)]
 pub mod plan;
 #[doc(hidden)]
 pub mod program;
@@ -147,11 +134,7 @@ pub mod results;
 #[doc(hidden)]
 pub mod session;
 #[doc(hidden)]
-pub mod soak;
-#[doc(hidden)]
 pub mod stats;
-#[doc(hidden)]
-pub mod term;
 #[doc(hidden)]
 pub mod trial;
 #[doc(hidden)]
@@ -165,4 +148,4 @@ pub use udpbench_datapath::{data, engines, sys, workload};
 #[doc(inline)]
 pub use udpbench_datapath::{engine, testing};
 #[doc(hidden)]
-pub use udpbench_host::{self as host, TARGET, VERSION, error, is_debug, text};
+pub use udpbench_host::{self as host, TARGET, VERSION, error, is_debug, log, term, text};

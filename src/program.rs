@@ -6,12 +6,16 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::anyhow;
+#[cfg(feature = "field")]
+use udpbench_field::{listen, watch};
 
-use crate::cli::{self, AgentArgs, Cli, Command, RunArgs};
+use crate::cli::{AgentArgs, Cli, Command, RunArgs};
 use crate::commands;
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
 use crate::sys::limits;
+use crate::term::output::say;
+use crate::term::words;
 
 /// Stack that building and checking the clap definition needs, in bytes, with a wide margin.
 const STACK_BYTES: usize = 2 << 20;
@@ -40,7 +44,7 @@ pub fn run_with(added: &'static [Entry]) -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    execute(&cli::words()).unwrap_or_else(|error| explain(&error))
+    execute(&words::words()).unwrap_or_else(|error| explain(&error))
 }
 
 fn execute(words: &[OsString]) -> anyhow::Result<ExitCode> {
@@ -57,8 +61,11 @@ fn execute(words: &[OsString]) -> anyhow::Result<ExitCode> {
         Some(Command::Latency(args)) => commands::latency::run(args),
         Some(Command::Find(args)) => commands::find::run(args),
         Some(Command::Wire(args)) => commands::wire::run(args),
-        Some(Command::Watch(args)) => commands::watch::run(args),
-        Some(Command::Listen(args)) => commands::listen::run(args),
+        #[cfg(feature = "field")]
+        Some(Command::Watch(args)) => watch::run(args, &commands::interrupt_on_signals()?),
+        #[cfg(feature = "field")]
+        Some(Command::Listen(args)) => listen::run(args, &commands::interrupt_on_signals()?),
+        #[cfg(feature = "field")]
         Some(Command::Soak(args)) => commands::soak::run(args),
         Some(Command::Plan(args)) => commands::plan::run(args),
         Some(Command::Check(args)) => commands::check::run(args),
@@ -91,7 +98,7 @@ fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
 /// Prints what clap returns instead of a command: the help, the version, or an error. Returns clap's exit code.
 fn answer(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
-        error.to_string().lines().for_each(commands::say);
+        error.to_string().lines().for_each(say);
     } else if let Err(broken) = error.print() {
         // clap has wrapped the help to the terminal's width.
         if broken.kind() != io::ErrorKind::BrokenPipe {
@@ -109,10 +116,10 @@ fn explain(error: &anyhow::Error) -> ExitCode {
     let text = format!("error: {error:#}");
     if error.is::<UsageError>() {
         // Names of files in it may have line breaks.
-        commands::say(&text);
+        say(&text);
         return ExitCode::from(2);
     }
     // The command to resume is on a line of its own.
-    text.lines().for_each(commands::say);
+    text.lines().for_each(say);
     ExitCode::FAILURE
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, ValueHint};
 
-use super::number::within;
 use super::{AskedArgs, RemoteArgs};
 use crate::experiment::ab::header::MOST_ROUNDS;
 use crate::text::duration;
+use crate::text::number::within;
 
 /// The options of `ab`.
 #[derive(Args, Debug)]

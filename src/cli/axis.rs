@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::number::within;
 use crate::data::ThinkTime;
 use crate::term::percent;
 use crate::text::duration;
+use crate::text::number::within;
 use crate::verdict::judge::By;
 
 /// Options of each of these searches, and all that `find cliff` has.

@@ -10,8 +10,6 @@ mod agent;
 mod axis;
 mod find;
 pub mod help;
-mod listen;
-mod number;
 pub mod options;
 mod parameters;
 pub mod peer;
@@ -19,17 +17,17 @@ mod remote;
 mod results;
 mod resume;
 mod run;
-mod soak;
 mod tuning;
-mod watch;
 mod wire;
-mod words;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, FromArgMatches, Subcommand, ValueHint};
+
+#[cfg(feature = "field")]
+use udpbench_field::{listen::ListenArgs, soak::SoakArgs, watch::WatchArgs};
 
 use crate::data::Buffer;
 
@@ -39,7 +37,6 @@ pub use self::axis::{AxisArgs, IdleArgs, KneeArgs};
 pub use self::find::{
     BurstArgs, FindArgs, FindCommand, FindCommonArgs, FindOutputArgs, LosslessArgs, SearchArgs,
 };
-pub use self::listen::{ListenArgs, ListenShape};
 pub(crate) use self::parameters::PROGRAM;
 pub use self::parameters::{EngineArg, ParameterArgs};
 pub use self::remote::RemoteArgs;
@@ -48,11 +45,8 @@ pub use self::resume::ResumeArgs;
 pub use self::run::{
     LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, PlanCommand, RunArgs,
 };
-pub use self::soak::SoakArgs;
 pub use self::tuning::{PutBackArgs, TuningArgs};
-pub use self::watch::WatchArgs;
 pub use self::wire::{WireArgs, WireCommand};
-pub use self::words::{as_typed, words, words_as_text};
 
 /// Measures which UDP socket API or event loop is fastest on this board, and what it loses and costs
 #[derive(Args, Debug)]
@@ -142,10 +136,13 @@ pub enum Command {
     /// Measures between this host and another one, over the network
     Wire(Box<WireArgs>),
     /// Shows where another program loses datagrams, a line per second
+    #[cfg(feature = "field")]
     Watch(Box<WatchArgs>),
     /// Shows what a camera, a lidar or any other sender sends here, and what is lost
+    #[cfg(feature = "field")]
     Listen(Box<ListenArgs>),
     /// Sends at a constant rate for hours: each outage, loss and delay is an event
+    #[cfg(feature = "field")]
     Soak(Box<SoakArgs>),
     /// Goes on with what was interrupted, from its log
     Resume(ResumeArgs),
@@ -301,5 +298,20 @@ mod tests {
             }
         }
         check(&Cli::command(), &[]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::term::words::COMMANDS;
+
+    #[test]
+    fn every_command_is_shown_as_it_is_typed() {
+        let command = Cli::plain();
+        for subcommand in command.get_subcommands() {
+            let name = subcommand.get_name();
+            assert!(COMMANDS.contains(&name), "{name}");
+        }
     }
 }

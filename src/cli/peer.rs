@@ -3,8 +3,7 @@
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::time::Duration;
 
-use crate::cli::words::replaced;
-use crate::cli::{ParameterArgs, as_typed};
+use crate::cli::ParameterArgs;
 use crate::data::{Destination, HostAddress, InterfaceName, is_link_local};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -15,6 +14,7 @@ use crate::plan::{LinkEnd, Remote, Wire, WireLink};
 use crate::sys::files::Root;
 use crate::sys::interface_addresses::{self, InterfaceAddress};
 use crate::sys::nic;
+use crate::term::words::{as_typed, replaced};
 use crate::trial::remote_facts::RemoteFacts;
 
 /// Part of each trial that runs on the remote host.

@@ -6,12 +6,12 @@ use std::slice;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::number::within;
 use crate::error::UsageError;
 use crate::results::export::Format;
 use crate::results::export::selection::ColumnSet;
 use crate::results::files::log_of;
 use crate::term::escape;
+use crate::text::number::within;
 use crate::verdict::judge::{self, Question, Threshold};
 use crate::verdict::rank;
 

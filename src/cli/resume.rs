@@ -85,6 +85,7 @@ impl ResumeArgs {
                 args.output.resume = log;
                 self.set_form(&mut args.asked.form);
             }
+            #[cfg(feature = "field")]
             Some(Command::Soak(args)) => args.resume = log,
             Some(Command::Wire(args)) => match &mut args.what {
                 None => self.set_sweep(&mut args.run),
@@ -92,6 +93,7 @@ impl ResumeArgs {
                 Some(WireCommand::Find(args)) => {
                     self.set_search(&mut args.what.common_mut().output);
                 }
+                #[cfg(feature = "field")]
                 Some(WireCommand::Soak(args)) => args.resume = log,
             },
             Some(_) => {

@@ -6,7 +6,6 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::ParameterArgs;
-use super::number::within;
 use super::remote::RemoteArgs;
 use super::results::Accept;
 use crate::error::UsageError;
@@ -15,6 +14,7 @@ use crate::results::export::Format;
 use crate::results::export::selection::ColumnSet;
 use crate::term::percent;
 use crate::text::duration;
+use crate::text::number::within;
 use crate::verdict::judge::Threshold;
 
 /// The options of the sweep.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::number::within;
 use crate::host::tuning::Name;
 use crate::text::duration;
+use crate::text::number::within;
 
 /// Settings to try, and the method.
 #[derive(Args, Clone, Debug)]

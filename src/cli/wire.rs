@@ -3,7 +3,9 @@
 use clap::{Args, Subcommand, ValueHint};
 
 use super::remote::host;
-use super::{FindArgs, LatencyArgs, RunArgs, SoakArgs};
+use super::{FindArgs, LatencyArgs, RunArgs};
+#[cfg(feature = "field")]
+use udpbench_field::soak::SoakArgs;
 
 /// The options of `wire`.
 #[derive(Args, Debug)]
@@ -30,5 +32,6 @@ pub enum WireCommand {
     /// Finds a threshold, as udpbench find
     Find(Box<FindArgs>),
     /// Sends at a constant rate for hours, as udpbench soak
+    #[cfg(feature = "field")]
     Soak(Box<SoakArgs>),
 }

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use super::remote_host::run_there;
-use super::{say, show, show_file, width};
 use crate::cli::BoardsArgs;
 use crate::host::board::{self, Board};
 use crate::host::capture::capture;
 use crate::host::facts::Host;
 use crate::sys::files::Root;
+use crate::term::output::{say, show, show_file, width};
 use crate::term::table::Columns;
 
 /// Lists the profiles, shows one, detects the board, drafts a profile, or captures the host.

@@ -14,6 +14,7 @@ use crate::host::facts::{Host, Interface, interface};
 use crate::sys::files::Root;
 use crate::sys::power::PowerMeter;
 use crate::sys::real_time::Throttling;
+use crate::term::output::show;
 use crate::text::nearest;
 use crate::workload;
 
@@ -54,7 +55,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         writeln!(out, "  {name:<9} {fact}")?;
     }
     for finding in &findings {
-        out.push_str(&finding_text(finding));
+        out.push_str(&finding.text());
     }
     for limit in &board.limits {
         writeln!(out, "limit    {limit}")?;
@@ -62,7 +63,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let invalid = findings.iter().filter_map(Finding::problem).count();
     let noted = findings.len() - invalid;
     writeln!(out, "{invalid} would invalidate a run, {noted} to note")?;
-    super::show(&out)?;
+    show(&out)?;
     Ok(ExitCode::from(u8::from(invalid > 0)))
 }
 
@@ -103,19 +104,6 @@ fn interface_facts(subject: &Subject) -> Vec<(String, String)> {
     all.filter(|interface| seen.insert(&interface.name))
         .map(|interface| (interface.name.clone(), interface.to_string()))
         .collect()
-}
-
-/// Returns a finding as lines of text: what was seen, why it matters, and the fix.
-pub(super) fn finding_text(finding: &Finding) -> String {
-    let label = match finding.problem() {
-        Some(_) => "INVALID",
-        None => "note",
-    };
-    let mut text = format!("{label:<9}{}\n  why    {}\n", finding.seen, finding.why);
-    for line in finding.fix.lines() {
-        text.extend(["  fix    ", line, "\n"]);
-    }
-    text
 }
 
 /// Returns the host facts as name and text. A value that the kernel does not show is `unknown`.

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::session::Outcome;
-use super::{show_answers, width};
+use super::show_answers;
 use crate::cli::CompareArgs;
 use crate::error::UsageError;
 use crate::results::command_line::CommandLine;
 use crate::results::export::Conclusion;
 use crate::results::files::Results;
 use crate::results::log::run_of;
+use crate::term::output::width;
 use crate::term::{fold, shell};
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};

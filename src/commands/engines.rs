@@ -6,6 +6,7 @@ use super::remote_host::run_there;
 use crate::cli::EnginesArgs;
 use crate::engine::Selection;
 use crate::engines::{self, Entry};
+use crate::term::output::{show, width};
 use crate::term::table::Columns;
 
 /// Prints a table of all engines, including those left out of this build.
@@ -28,7 +29,7 @@ pub fn run(args: &EnginesArgs) -> anyhow::Result<ExitCode> {
     let mut table = columns.table(built.chain(left_out));
     table.text("exec:PROGRAM, in the place of an engine, is a loop of yours in any language: docs/OWN-LOOP.md");
     table.text("* in the default sweep; `udpbench plan` says why a case is skipped");
-    super::show(&table.draw(super::width().into()))?;
+    show(&table.draw(width().into()))?;
     Ok(ExitCode::SUCCESS)
 }
 

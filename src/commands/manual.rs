@@ -14,7 +14,7 @@ use clap_mangen::roff::{Roff, roman};
 use crate::VERSION;
 use crate::cli::{Cli, CompletionsArgs, ManualArgs};
 use crate::error::UsageError;
-use crate::results::export::to_stdout;
+use crate::term::output::to_stdout;
 
 /// Writes the manual pages to the directory.
 ///

@@ -11,6 +11,7 @@ use crate::cli::{FindCommand, PlanArgs, PlanCommand};
 use crate::experiment::find::Record;
 use crate::experiment::suite;
 use crate::plan::{Decision, Planned, once_each};
+use crate::term::output::show;
 use crate::text::digits::counted;
 
 /// Prints the plan. Its first line is the number of cases and the duration.
@@ -58,7 +59,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     if !details {
         writeln!(out, "--details lists each case")?;
     }
-    super::show(&out)?;
+    show(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -91,7 +92,7 @@ fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
     if let Some(more) = find::how_to_search_more(what) {
         writeln!(out, "{more}")?;
     }
-    super::show(&out)?;
+    show(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 

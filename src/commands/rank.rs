@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use crate::cli::RankArgs;
 use crate::error::UsageError;
 use crate::results::files::Results;
+use crate::term::output::{show, width};
 use crate::verdict::rank::table::{self, View};
 use crate::verdict::rank::{self, BoardRanking};
 
@@ -24,8 +25,8 @@ pub fn run(args: &RankArgs) -> anyhow::Result<ExitCode> {
         top: args.top.into(),
         details: args.details,
     };
-    let text = table::draw(&ranking, view, super::width());
-    super::show(&text)?;
+    let text = table::draw(&ranking, view, width());
+    show(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

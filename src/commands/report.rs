@@ -38,13 +38,13 @@ mod writing {
     use anyhow::Context;
 
     use crate::cli::ReportArgs;
-    use crate::commands::say;
     use crate::error::UsageError;
     use crate::experiment::register::ExperimentResults;
     use crate::experiment::suite;
     use crate::report;
-    use crate::results::export::{is_stdout, to_stdout};
+    use crate::results::export::is_stdout;
     use crate::results::files::{Results, log_of};
+    use crate::term::output::{say, to_stdout};
 
     pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         let is_stdout = is_stdout(&args.output);

@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use super::remote_host::RemoteHost;
 use super::session::Outcome;
-use super::{about, find, measuring, run, say, show, show_file, start_time, width};
+use super::{about, find, measuring, run};
 use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
@@ -16,8 +16,10 @@ use crate::cli::{ReportArgs, RunArgs, SuitesArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
 use crate::experiment::suite::{self, Suite, Sweep};
+use crate::log::name::{default_path, now};
 use crate::results::export::is_stdout;
 use crate::sys::interrupt::Interrupt;
+use crate::term::output::{say, show, show_file, width};
 use crate::term::{fold, shell};
 
 /// Runs the sweeps and searches of a suite. Interrupted ones are resumed.
@@ -143,7 +145,7 @@ fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<Path
         None => {
             let board = requests.first().map(|it| it.detected.board.name.as_str());
             let suffix = format!("-{}", suite.name);
-            start_time::default_path(&start_time::now(), board.unwrap_or_default(), &suffix)?
+            default_path(&now(), board.unwrap_or_default(), &suffix)?
         }
     };
     fs::create_dir_all(&directory).map_err(|error| refused(&directory, &error))?;

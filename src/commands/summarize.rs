@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use crate::cli::SummarizeArgs;
 use crate::cli::peer::Words;
 use crate::experiment::register::ExperimentResults;
-use crate::results::export::output_file::OutputFile;
+use crate::log::output_file::OutputFile;
 use crate::results::export::selection::{ColumnSet, Selection};
-use crate::results::export::{Format, is_stdout, table, to_stdout};
+use crate::results::export::{Format, is_stdout, table};
 use crate::results::files::{Results, log_of};
 use crate::results::row::Row;
 use crate::term::fold;
+use crate::term::output::{show_in_colours, to_stdout, width};
 use crate::verdict::quality::Quality;
 
 /// Reads the file and writes its rows.
@@ -30,7 +31,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         } else {
             format
         };
-        let text = || found.table(super::width());
+        let text = || found.table(width());
         let bytes = format.encode_answers(&found.conclusion(), || found.rows(), text)?;
         return put(args, format, &bytes);
     }
@@ -49,25 +50,26 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
 /// Returns whether the text for people is shown unless another format was asked for: it has more than the rows.
 fn is_summary(args: &SummarizeArgs, found: &ExperimentResults) -> bool {
     let is_asked = args.format.is_some() || args.decimal_comma || !is_stdout(&args.output);
-    let has_text = matches!(
+    // A search and a comparison have all of it in their rows.
+    let is_in_rows = matches!(
         found,
-        ExperimentResults::Soak(_) | ExperimentResults::Listen(_)
+        ExperimentResults::Search(_) | ExperimentResults::Sides(_)
     );
-    has_text && !is_asked
+    !is_in_rows && !is_asked
 }
 
 /// Shows the warnings of a sweep. Tables of searches and comparisons always have them.
 fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     let text = match ExperimentResults::open("FILE", &log_of(&args.file)?)? {
-        Some(found) => found.table(super::width()),
-        None => table::warnings(&Results::open(&args.file)?.rows, super::width()),
+        Some(found) => found.table(width()),
+        None => table::warnings(&Results::open(&args.file)?.rows, width()),
     };
     put(args, Format::Table, text.as_bytes())
 }
 
 /// Draws the table and the answer as the run did with `--explain`.
 fn draw(rows: &[Row]) -> String {
-    let (width, room) = (super::width(), super::width().into());
+    let (width, room) = (width(), width().into());
     let answer = super::answer_of(rows, &Words::default());
     let answer = answer.map_or_else(String::new, |answer| answer.draw_last(room));
     let quality = fold::text(&format!("quality  {}\n", Quality::of(rows)), room);
@@ -84,7 +86,7 @@ fn put(args: &SummarizeArgs, format: Format, bytes: &[u8]) -> anyhow::Result<Exi
             return Err(error);
         }
     } else if format == Format::Table {
-        super::show_in_colours(&String::from_utf8_lossy(bytes))?;
+        show_in_colours(&String::from_utf8_lossy(bytes))?;
     } else {
         to_stdout(bytes)?;
     }

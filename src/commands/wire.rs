@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::remote_host::RemoteHost;
 use super::session::Outcome;
-use super::{find, latency, measuring, run, soak, suite};
+use super::{find, latency, measuring, run, suite};
 use crate::cli::options::{Request, wire};
 use crate::cli::{FindArgs, LatencyArgs, ParameterArgs, RunArgs, WireArgs, WireCommand};
 use crate::sys::interrupt::Interrupt;
@@ -16,7 +16,8 @@ use crate::sys::interrupt::Interrupt;
 pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     measuring(|interrupt| match &args.what {
         Some(WireCommand::Find(asked)) => search(args, asked, interrupt),
-        Some(WireCommand::Soak(asked)) => soak::across(args, asked, interrupt),
+        #[cfg(feature = "field")]
+        Some(WireCommand::Soak(asked)) => super::soak::across(args, asked, interrupt),
         Some(WireCommand::Latency(asked)) => sweep(args, &asked.run, Some(asked), interrupt),
         None => sweep(args, &args.run, None, interrupt),
     })

@@ -4,18 +4,15 @@
 use std::path::Path;
 
 use serde_json::Value;
+#[cfg(feature = "field")]
+use udpbench_field::logs::FieldLog;
 
 use crate::error::UsageError;
 use crate::experiment::ab::{self, Comparison};
 use crate::experiment::find;
-use crate::listen;
-use crate::listen::log::ListenLog;
 use crate::results::export::Conclusion;
 use crate::results::log::{Log, is_of};
 use crate::session::Logged;
-use crate::soak;
-use crate::soak::event::Event;
-use crate::soak::log::SoakLog;
 use crate::verdict::judge::table::Detail;
 
 /// Results of an experiment, read from its log.
@@ -25,10 +22,9 @@ pub enum ExperimentResults {
     Search(Box<find::Record>),
     /// Log of `udpbench ab`.
     Sides(Box<Comparison>),
-    /// Log of `udpbench soak`.
-    Soak(Box<SoakLog>),
-    /// Log of `udpbench listen`.
-    Listen(Box<ListenLog>),
+    /// Log of `udpbench soak` or `udpbench listen`.
+    #[cfg(feature = "field")]
+    Field(FieldLog),
 }
 
 impl ExperimentResults {
@@ -43,12 +39,12 @@ impl ExperimentResults {
         } else if is_of::<ab::header::Header>(path) {
             let comparison = Comparison::of(&Log::open(flag, path)?)?;
             Some(Self::Sides(comparison.into()))
-        } else if is_of::<soak::log::Header>(path) {
-            Some(Self::Soak(SoakLog::open(flag, path)?.into()))
-        } else if is_of::<listen::log::Header>(path) {
-            Some(Self::Listen(ListenLog::open(flag, path)?.into()))
         } else {
-            None
+            #[cfg(feature = "field")]
+            let found = FieldLog::open(flag, path)?.map(Self::Field);
+            #[cfg(not(feature = "field"))]
+            let found = None;
+            found
         })
     }
 
@@ -60,8 +56,8 @@ impl ExperimentResults {
                 let judgement = ab::judge(&it.record, it.question);
                 ab::table::draw(&it.record, &judgement, Detail::Changes, width)
             }
-            Self::Soak(log) => log.summary().text(width),
-            Self::Listen(log) => log.text(width),
+            #[cfg(feature = "field")]
+            Self::Field(log) => log.text(width),
         }
     }
 
@@ -81,11 +77,8 @@ impl ExperimentResults {
         match self {
             Self::Search(record) => find::rows::rows(record),
             Self::Sides(it) => ab::rows(&it.record, &ab::judge(&it.record, it.question)),
-            Self::Soak(log) => log.events().map(Event::row).collect(),
-            Self::Listen(log) => {
-                let rows = log.rows().map(serde_json::to_value);
-                rows.map(Result::unwrap_or_default).collect()
-            }
+            #[cfg(feature = "field")]
+            Self::Field(log) => log.rows(),
         }
     }
 }

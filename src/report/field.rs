@@ -1,21 +1,61 @@
 //! Sections of the tools of the field: of a listener its rates, losses and silences over time, of a soak its events.
 
 use maud::{Markup, html};
+use udpbench_field::listen::log::ListenLog;
+use udpbench_field::listen::row::Row;
+use udpbench_field::logs::FieldLog;
+use udpbench_field::soak::event::{Event, Kind};
+use udpbench_field::soak::log::SoakLog;
 
 use super::chart::{Parts, time_line, time_series};
 use super::tables::table;
-use crate::listen::log::ListenLog;
-use crate::listen::row::Row;
-use crate::soak::event::{Event, Kind};
-use crate::soak::log::SoakLog;
-use crate::soak::time_text;
+use crate::host::facts::InterfaceKind;
+use crate::results::row::Network;
 use crate::term::table::{Columns, Table};
+use udpbench_field::time::time_text;
 
 /// Events in the table, at most. The log has all.
 const MAX_LISTED: usize = 100;
 
+/// Returns the beginning of the id of the section, and its heading.
+pub(super) fn title(log: &FieldLog) -> (&'static str, &'static str) {
+    match log {
+        FieldLog::Soak(_) => ("soak", "Was the path always there"),
+        FieldLog::Listen(_) => ("listen", "What came in"),
+    }
+}
+
+/// Returns the machine. Between two hosts, both.
+pub(super) fn machine(log: &FieldLog) -> String {
+    let (machine, to) = match log {
+        FieldLog::Soak(log) => (&log.header.machine, log.header.to.as_ref()),
+        FieldLog::Listen(log) => (&log.header.machine, None),
+    };
+    to.map_or_else(|| machine.clone(), |to| format!("{machine} to {to}"))
+}
+
+/// Returns what is between the ends. `None`: not known, as the other end is no udpbench.
+pub(super) fn network(log: &FieldLog) -> Option<Network> {
+    let FieldLog::Soak(log) = log else {
+        return None;
+    };
+    Some(match (&log.header.to, log.header.interface_kind) {
+        (None, _) => Network::Loopback,
+        (Some(_), InterfaceKind::Veth) => Network::Veth,
+        (Some(_), _) => Network::Wire,
+    })
+}
+
+/// Returns the results.
+pub(super) fn found(log: &FieldLog) -> Markup {
+    match log {
+        FieldLog::Soak(log) => soaked(log),
+        FieldLog::Listen(log) => listened(log),
+    }
+}
+
 /// Returns the results of a listener.
-pub(super) fn listened(log: &ListenLog) -> Markup {
+fn listened(log: &ListenLog) -> Markup {
     let rows: Vec<&Row> = log.rows().collect();
     let start = |row: &&Row| log.seconds_to(&row.opened_at);
     let rates = rows
@@ -62,7 +102,7 @@ fn losses(log: &ListenLog, rows: &[&Row]) -> Markup {
 }
 
 /// Returns the results of a soak.
-pub(super) fn soaked(log: &SoakLog) -> Markup {
+fn soaked(log: &SoakLog) -> Markup {
     let summary = log.summary();
     let events: Vec<&Event> = log.events().collect();
     let listed = &events[..events.len().min(MAX_LISTED)];

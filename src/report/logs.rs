@@ -2,8 +2,10 @@
 
 use maud::{Markup, html};
 
+#[cfg(feature = "field")]
+use super::field;
 use super::summary::{begun, command, marked, reach};
-use super::{field, searches, sides};
+use super::{searches, sides};
 use crate::experiment::register::ExperimentResults;
 use crate::host::facts::{Host, InterfaceKind};
 use crate::plan::WireLink;
@@ -16,19 +18,20 @@ impl ExperimentResults {
         let run = match self {
             Self::Search(record) => &record.header().run,
             Self::Sides(it) => &it.header().run,
-            Self::Soak(log) => &log.header.run,
-            Self::Listen(log) => &log.header.run,
+            #[cfg(feature = "field")]
+            Self::Field(log) => log.run(),
+        };
+        let found = match self {
+            Self::Search(record) => searches::found(record),
+            Self::Sides(it) => sides::found(&it.record),
+            #[cfg(feature = "field")]
+            Self::Field(log) => field::found(log),
         };
         html! {
             p { (begun(run, &self.machine())) }
             (command(run))
             @if let Some(network) = self.network() { p .chips { span { (reach(network)) } } }
-            @match self {
-                Self::Search(record) => (searches::found(record)),
-                Self::Sides(it) => (sides::found(&it.record)),
-                Self::Soak(log) => (field::soaked(log)),
-                Self::Listen(log) => (field::listened(log)),
-            }
+            (found)
         }
     }
 
@@ -37,8 +40,8 @@ impl ExperimentResults {
         match self {
             Self::Search(record) => ("search", searches::title(record)),
             Self::Sides(_) => ("ab", "Did this change help"),
-            Self::Soak(_) => ("soak", "Was the path always there"),
-            Self::Listen(_) => ("listen", "What came in"),
+            #[cfg(feature = "field")]
+            Self::Field(log) => field::title(log),
         }
     }
 
@@ -53,11 +56,8 @@ impl ExperimentResults {
                 }
             }
             Self::Sides(it) => real(&it.header().environment),
-            Self::Soak(log) => match &log.header.to {
-                None => log.header.machine.clone(),
-                Some(to) => format!("{} to {to}", log.header.machine),
-            },
-            Self::Listen(log) => log.header.machine.clone(),
+            #[cfg(feature = "field")]
+            Self::Field(log) => field::machine(log),
         }
     }
 
@@ -66,8 +66,8 @@ impl ExperimentResults {
         let wire = match self {
             Self::Search(record) => record.header().wire.as_ref(),
             Self::Sides(_) => None,
-            Self::Soak(log) => return Some(log.header.network()),
-            Self::Listen(_) => return None,
+            #[cfg(feature = "field")]
+            Self::Field(log) => return field::network(log),
         };
         let is_veth = |link: &WireLink| link.local.interface.kind == InterfaceKind::Veth;
         Some(match wire {

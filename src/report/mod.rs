@@ -18,6 +18,7 @@
 mod changes;
 mod chart;
 mod dots;
+#[cfg(feature = "field")]
 mod field;
 mod labels;
 mod latency;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::UsageError;
-use crate::results::export::cannot_create;
+use crate::log::output_file::cannot_create;
 use crate::text::nearest;
 
 const DIRECTORY: &str = "results/baselines";

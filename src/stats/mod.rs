@@ -104,16 +104,6 @@ pub fn significant(p_values: &[f64], rate: f64) -> Vec<bool> {
     significant
 }
 
-/// Returns a number without its decimals; 0 for negative ones.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "saturates at both ends"
-)]
-pub fn whole(number: f64) -> u64 {
-    number as u64
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -1,54 +1,19 @@
-//! Checks the tables of modules in comments. The one in `src/lib.rs` has the layers: modules use only those below
-//! them, and no two files use each other, except a module's own `mod.rs`. The rule covers all packages as if they were
-//! one, since the uppermost re-exports the others.
+//! Checks the tables of modules in comments. That in the `lib.rs` of each package has its layers: modules use only those
+//! below them, and no two files use each other, except a module's own `mod.rs`. Cargo holds the order of the packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The sources of the packages, from the lowest to the uppermost.
-const DATAPATH: &str = "datapath/src";
-const HOST: &str = "host/src";
-const PROGRAM: &str = "src";
+/// The sources of the packages.
+const PACKAGES: [&str; 4] = ["src", "field/src", "host/src", "datapath/src"];
 
-/// The files of all libraries, without those of their tests, by path from the root of the uppermost, which has the modules
-/// of the lowest as its own, and the package `host` as one module.
-fn sources() -> BTreeMap<PathBuf, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut sources = sources_in(&root.join(DATAPATH));
-    sources.extend(
-        sources_in(&root.join(HOST))
-            .into_iter()
-            .map(|(path, text)| {
-                let path = Path::new("host").join(path);
-                let path = if path.ends_with("lib.rs") {
-                    path.with_file_name("mod.rs")
-                } else {
-                    path
-                };
-                let text = text.replace("crate::", "crate::host::");
-                // What it hands on within itself is of the lowest package.
-                let text = ["data", "sys"].into_iter().fold(text, |text, lower| {
-                    text.replace(
-                        &format!("crate::host::{lower}::"),
-                        &format!("crate::{lower}::"),
-                    )
-                });
-                (path, text)
-            }),
-    );
-    // In the place of the lowest one's `lib.rs`, that of the uppermost.
-    sources.extend(sources_in(&root.join(PROGRAM)));
-    // What that hands on from the package `host`.
-    for text in sources.values_mut() {
-        for own in ["error", "text"] {
-            *text = text.replace(&format!("crate::{own}::"), &format!("crate::host::{own}::"));
-        }
-    }
-    sources
+fn root(package: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(package)
 }
 
-fn sources_in(root: &Path) -> BTreeMap<PathBuf, String> {
+/// The files of a package, without those of its tests, by path.
+fn sources(root: &Path) -> BTreeMap<PathBuf, String> {
     let mut waiting = vec![root.to_owned()];
     let mut sources = BTreeMap::new();
     while let Some(path) = waiting.pop() {
@@ -230,14 +195,9 @@ fn arrows(sources: &BTreeMap<PathBuf, String>) -> BTreeMap<PathBuf, BTreeSet<Pat
     sources.iter().map(used).collect()
 }
 
-/// The modules, as the table has them.
-fn table() -> Vec<String> {
-    let text = fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join(PROGRAM)
-            .join("lib.rs"),
-    );
-    let text = text.expect("it is there");
+/// The modules of a package, as its table has them.
+fn table(root: &Path) -> Vec<String> {
+    let text = fs::read_to_string(root.join("lib.rs")).expect("it is there");
     let rows = text
         .lines()
         .filter_map(|line| line.strip_prefix("// | `")?.split_once("` | "));
@@ -315,22 +275,24 @@ fn circle(arrows: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Option<Vec<PathBuf>>
 
 #[test]
 fn modules_use_only_those_below_them() {
-    let (sources, table) = (sources(), table());
-    let modules: BTreeSet<String> = sources.keys().map(|file| module_of(file)).collect();
-    let listed: BTreeSet<String> = table.iter().cloned().chain(["lib".to_owned()]).collect();
-    assert_eq!(listed, modules, "the table lists every module");
-    let wrong = upward(&arrows(&sources), &table);
-    assert!(
-        wrong.is_empty(),
-        "arrows that point up:\n{}",
-        wrong.join("\n")
-    );
+    for package in PACKAGES {
+        let root = root(package);
+        let (sources, table) = (sources(&root), table(&root));
+        let modules: BTreeSet<String> = sources.keys().map(|file| module_of(file)).collect();
+        let listed: BTreeSet<String> = table.iter().cloned().chain(["lib".to_owned()]).collect();
+        assert_eq!(listed, modules, "the table of {package} lists every module");
+        let wrong = upward(&arrows(&sources), &table).join("\n");
+        assert!(
+            wrong.is_empty(),
+            "arrows that point up in {package}:\n{wrong}"
+        );
+    }
 }
 
 /// Lists the modules that the tables in the `mod.rs` files of a package name, but that do not exist.
 fn missing_modules(package: &Path) -> Vec<String> {
     let mut missing = Vec::new();
-    for file in sources_in(package).keys() {
+    for file in sources(package).keys() {
         if !file.ends_with("mod.rs") {
             continue;
         }
@@ -351,29 +313,29 @@ fn missing_modules(package: &Path) -> Vec<String> {
 
 #[test]
 fn tables_name_modules_that_exist() {
-    for package in [PROGRAM, HOST, DATAPATH] {
-        let missing = missing_modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join(package));
+    for package in PACKAGES {
+        let missing = missing_modules(&root(package));
         assert!(missing.is_empty(), "{}", missing.join("\n"));
     }
 }
 
 #[test]
 fn no_files_use_each_other() {
-    let circle = circle(&arrows(&sources()));
-    assert_eq!(circle, None, "files in a circle");
+    for package in PACKAGES {
+        let circle = circle(&arrows(&sources(&root(package))));
+        assert_eq!(circle, None, "files of {package} in a circle");
+    }
 }
 
 #[test]
 fn one_use_that_is_turned_round_is_found() {
-    let mut sources = sources();
-    assert!(upward(&arrows(&sources), &table()).is_empty());
-    let lower = PathBuf::from("data/sample.rs");
-    let text = sources.get_mut(&lower).expect("it is there");
-    text.insert_str(0, "use crate::results::replay::{self, Replay};\n");
+    let root = root("src");
+    let (mut sources, table) = (sources(&root), table(&root));
+    assert!(upward(&arrows(&sources), &table).is_empty());
+    let lower = sources.get_mut(Path::new("results/row/mod.rs"));
+    let text = lower.expect("it is there");
+    text.insert_str(0, "use crate::verdict::rank::{self, Answer};\n");
     let found = arrows(&sources);
-    assert_eq!(
-        upward(&found, &table()),
-        ["data/sample.rs uses results/replay/mod.rs"]
-    );
+    assert!(!upward(&found, &table).is_empty());
     assert!(circle(&found).is_some());
 }

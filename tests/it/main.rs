@@ -26,6 +26,7 @@ mod latency;
 mod layers;
 #[cfg(target_arch = "x86_64")] // An emulator needs descriptors and a stack of its own.
 mod limits;
+#[cfg(feature = "field")]
 mod listen;
 mod loopback;
 #[cfg(feature = "manual")]
@@ -44,6 +45,7 @@ mod rr;
 mod saved;
 mod schema;
 mod shown_commands;
+#[cfg(feature = "field")]
 mod soak;
 mod socket_options;
 mod suites;
@@ -51,6 +53,7 @@ mod sweep;
 mod terminal;
 mod transports;
 mod verify;
+#[cfg(feature = "field")]
 mod watch_program;
 mod widths;
 mod wire;

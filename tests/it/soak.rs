@@ -14,14 +14,15 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use udpbench::soak::event::{Counter, Event, Kind, Place as Where, Remark};
-use udpbench::soak::log::{Entry, SoakLog};
+use udpbench::log::Log;
+use udpbench_field::soak::event::{Counter, Event, Kind, Place as Where, Remark};
+use udpbench_field::soak::log::{Entry, SoakLog};
 
 use crate::common::lab::{End, Lab};
 use crate::common::{Place, assert_code, path_with_program, program, stderr, stdout, wait_until};
 
 fn log(path: &Path) -> SoakLog {
-    SoakLog::open("FILE", path).expect("a log")
+    Log::open("FILE", path).expect("a log").into()
 }
 
 /// Sent probes, unsent ones, and the time of all minutes in ms.
@@ -127,7 +128,7 @@ fn a_soak_that_was_killed_before_its_first_line_and_goes_on_says_from_when_to_wh
     soak.wait().expect("it is reaped");
     let output = place.run("resume soak.jsonl");
     assert_code(&output, 0);
-    let started_at = log(&path).header.run.started_at;
+    let started_at = log(&path).header.run.started_at.clone();
     let (day_and_time, _) = started_at.split_at("2026-11-29T10:00:00".len());
     let said = format!("resumed    not measured from {day_and_time}");
     assert!(stdout(&output).contains(&said), "{}", stdout(&output));

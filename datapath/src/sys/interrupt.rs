@@ -106,6 +106,12 @@ impl Interrupt {
         }
     }
 
+    /// Returns the exit code by which a shell reports a program that the signal ended.
+    pub fn exit_code(&self) -> u8 {
+        let signal = u8::try_from(self.signal().unwrap_or_default());
+        128_u8.saturating_add(signal.unwrap_or_default())
+    }
+
     /// Returns whether the signal was Ctrl-C at a terminal (SIGINT).
     pub fn is_ctrl_c(&self) -> bool {
         self.signal() == usize::try_from(SIGINT).ok()

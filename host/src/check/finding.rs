@@ -21,6 +21,21 @@ pub struct Finding {
     pub fix: String,
 }
 
+impl Finding {
+    /// Returns it as lines of text: what was seen, why it matters, and the fix.
+    pub fn text(&self) -> String {
+        let label = match self.problem() {
+            Some(_) => "INVALID",
+            None => "note",
+        };
+        let mut text = format!("{label:<9}{}\n  why    {}\n", self.seen, self.why);
+        for line in self.fix.lines() {
+            text.extend(["  fix    ", line, "\n"]);
+        }
+        text
+    }
+}
+
 /// Observation of a check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -42,7 +57,7 @@ pub struct Problem {
 
 impl Seen {
     /// Returns a problem of this host.
-    pub(crate) fn problem(unfit: Unfit) -> Self {
+    pub fn problem(unfit: Unfit) -> Self {
         let is_remote = false;
         Self::Problem(Problem { unfit, is_remote })
     }
@@ -147,12 +162,13 @@ impl Finding {
     }
 
     /// Returns the note about the trouble of this name.
-    pub(crate) fn noted(name: &str, values: &Value) -> Self {
+    pub fn noted(name: &str, values: &Value) -> Self {
         let seen = fill(&TROUBLES[name].seen, values);
         Self::new(Seen::Note(seen), why_and_fix(name, values))
     }
 
-    pub(crate) fn new(seen: Seen, (why, fix): (String, String)) -> Self {
+    /// Returns a finding with why it matters and what removes it.
+    pub fn new(seen: Seen, (why, fix): (String, String)) -> Self {
         Self { seen, why, fix }
     }
 
@@ -175,7 +191,7 @@ impl Finding {
 }
 
 /// Returns why the trouble of this name matters, and what helps.
-pub(crate) fn why_and_fix(name: &str, values: &Value) -> (String, String) {
+pub fn why_and_fix(name: &str, values: &Value) -> (String, String) {
     let words = &TROUBLES[name];
     (fill(&words.why, values), fill(&words.fix, values))
 }

@@ -7,8 +7,7 @@ mod interface;
 mod machine;
 mod power_and_heat;
 
-pub(crate) use self::finding::why_and_fix;
-pub use self::finding::{Finding, Problem, Seen, Unfit};
+pub use self::finding::{Finding, Problem, Seen, Unfit, why_and_fix};
 pub use self::interface::{Cause, cause};
 use crate::board::Board;
 use crate::data::Buffer;

@@ -91,6 +91,28 @@ pub fn signed(interval_text: &str) -> String {
     }
 }
 
+/// Returns a number with the given decimals as text, or with fewer if it is large, because columns are narrow.
+/// Empty: unknown.
+pub fn number(value: Option<f64>, decimals: usize) -> String {
+    match value {
+        None => String::new(),
+        Some(value) if value >= 1e7 => format!("{:.0}M", value / 1e6),
+        Some(value) if value >= 1e6 => format!("{:.0}k", value / 1e3),
+        Some(value) if value >= 1e3 => format!("{value:.0}"),
+        Some(value) => format!("{value:.decimals$}"),
+    }
+}
+
+/// Returns a number without its decimals; 0 for negative ones.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturates at both ends"
+)]
+pub fn whole(number: f64) -> u64 {
+    number as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::{counted, counted_with_verb};

@@ -5,6 +5,7 @@ pub mod cpu_list;
 pub mod digits;
 pub mod duration;
 pub mod nearest;
+pub mod number;
 mod sentences;
 pub mod text_file;
 

@@ -6,11 +6,12 @@ use clap::FromArgMatches;
 
 use super::Request;
 use crate::cli::peer::Peer;
-use crate::cli::{self, AbArgs, Cli, RunArgs, help};
+use crate::cli::{AbArgs, Cli, RunArgs, help};
 use crate::error::UsageError;
 use crate::experiment::ab::header::{Header, Setup, Until};
 use crate::experiment::ab::{Pair, Side, pairs};
 use crate::results::log::Run;
+use crate::term::words::words_as_text;
 
 /// Default window, about that of a sweep. As in a sweep, the board's profile has the warm-up: in the first 40 ms, two
 /// engines may differ otherwise than later.
@@ -28,7 +29,7 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
     let b = request(args, Side::B, peer)?;
     let environment = a.environment();
     let header = Header {
-        run: Run::new(started_at, cli::words_as_text()),
+        run: Run::new(started_at, words_as_text()),
         rounds: args.rounds.rounds,
         until: args.rounds.decide.then(|| Until {
             looks: LOOKS,

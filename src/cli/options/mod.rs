@@ -13,7 +13,7 @@ use std::time::Duration;
 
 pub use self::resume_check::again;
 use crate::cli::peer::{Peer, Share};
-use crate::cli::{self, MeasuringArgs, RunArgs};
+use crate::cli::{MeasuringArgs, RunArgs};
 use crate::data::LoopbackTrains;
 use crate::engines::{self, Entry, exec};
 use crate::error::UsageError;
@@ -25,6 +25,7 @@ use crate::results::log::{Header, Run};
 use crate::results::row::Environment;
 use crate::sys::files::Root;
 use crate::sys::{own_loopback, reuseport_bpf};
+use crate::term::words::words_as_text;
 use crate::trial::spawned::THIS_PROGRAM;
 
 /// A sweep that can be run: host facts, plan and schedule.
@@ -135,7 +136,7 @@ impl Request {
     /// Returns the first line of the log.
     pub fn header(self, args: &RunArgs, started_at: &str, environment: Environment) -> Header {
         Header {
-            run: Run::new(started_at, cli::words_as_text()),
+            run: Run::new(started_at, words_as_text()),
             board_asked: args.placement.board.clone(),
             pin_asked: args.placement.pin.clone().unwrap_or_default().to_string(),
             schedule: self.schedule,

@@ -11,9 +11,9 @@ use nix::sys::utsname::uname;
 
 use super::rsh::Rsh;
 use crate::cli::RemoteArgs;
-use crate::commands::say;
 use crate::error::UsageError;
 use crate::sys::interrupt::Interrupt;
+use crate::term::output::say;
 use crate::trial::spawned::THIS_PROGRAM;
 
 /// Directory of the copy on the remote host, below the directory of [`CD_HOME`]. The copy has the name of this program. `mv`

@@ -11,7 +11,6 @@ use anyhow::{Context, ensure};
 
 use self::program::RemoteProgram;
 use self::rsh::Rsh;
-use super::say;
 use crate::cli::peer::Peer;
 use crate::cli::{ParameterArgs, RemoteArgs};
 use crate::data::Direction;
@@ -20,6 +19,7 @@ use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::loss_places::by_name;
+use crate::term::output::say;
 use crate::term::shell;
 use crate::trial::agent::Agent;
 use crate::trial::agents::Agents;
@@ -33,6 +33,10 @@ pub(super) struct RemoteHost {
     pub(super) agent: Agent,
     pub(super) peer: Peer,
     /// To start further agents there.
+    #[cfg_attr(
+        not(feature = "field"),
+        expect(dead_code, reason = "a soak starts it again")
+    )]
     pub(super) reach: RemoteProgram,
 }
 

@@ -7,9 +7,11 @@ use anyhow::{Context, bail};
 
 use super::deploy::{self, CD_HOME, program_name, remote_path};
 use super::rsh::Rsh;
-use crate::cli::{RemoteArgs, words_as_text};
-use crate::commands::{interrupt_on_signals, known_width, session, show_file};
+use crate::cli::RemoteArgs;
+use crate::commands::{interrupt_on_signals, session};
 use crate::sys::interrupt::{Interrupt, StopRequested};
+use crate::term::output::{known_width, show_file};
+use crate::term::words::words_as_text;
 use crate::trial::agent::Agent;
 
 /// Script that becomes the program: the first one of release $2, else the first one that there is. $1 is its name, $3

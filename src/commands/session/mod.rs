@@ -10,11 +10,11 @@ use anyhow::anyhow;
 
 use self::outputs::Outputs;
 use self::progress::Progress;
-use super::say;
-use super::start_time::now;
+use crate::log::name::now;
 use crate::results::log::Event;
 use crate::session::{self, Ending, Experiment, Resources};
 use crate::sys::interrupt::Interrupt;
+use crate::term::output::say;
 use crate::trial::agents::Agents;
 
 /// Outcome of a measuring command, which becomes its exit code.
@@ -28,7 +28,7 @@ pub(super) enum Outcome {
     Worse,
     /// It could not be told: nothing is surely worse, but some engine may be, or a search was not finished.
     Inconclusive,
-    /// A signal ended it. The number is the signal's.
+    /// A signal ended it. The number is the exit code.
     Interrupted(u8),
 }
 
@@ -39,8 +39,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Failed => Self::FAILURE,
             Outcome::Worse => Self::from(3),
             Outcome::Inconclusive => Self::from(4),
-            // The exit code by which a shell reports a program that a signal ended.
-            Outcome::Interrupted(signal) => Self::from(128_u8.saturating_add(signal)),
+            Outcome::Interrupted(code) => Self::from(code),
         }
     }
 }
@@ -115,8 +114,7 @@ pub(super) fn ended(
 
 /// Returns the outcome of the signal that arrived.
 pub(super) fn interrupted(interrupt: &Interrupt) -> Outcome {
-    let signal = interrupt.signal().unwrap_or_default();
-    Outcome::Interrupted(u8::try_from(signal).unwrap_or_default())
+    Outcome::Interrupted(interrupt.exit_code())
 }
 
 /// Adds the resume command to an error that ended an experiment.

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use crate::cli::RunArgs;
 use crate::cli::peer::Words;
 use crate::commands::conclude;
-use crate::commands::start_time::{default_path, warn_of_clock};
 use crate::error::UsageError;
+use crate::log::name::{create_log, default_path, resume_log};
+use crate::log::output_file::OutputFile;
 use crate::results::baselines;
-use crate::results::export::output_file::OutputFile;
+use crate::results::export::is_stdout;
 use crate::results::export::row_file::RowFile;
 use crate::results::export::selection::Selection;
-use crate::results::export::{Format, is_stdout};
 use crate::results::files::earlier_runs;
 use crate::results::log::{EarlierRuns, End, Event, Header, Kind, LogWriter};
 use crate::results::row::Row;
@@ -220,36 +220,6 @@ impl Outputs {
     }
 }
 
-/// Creates a log with its first line. Without `path`, the name of the file is made of `name`: the board, the start and
-/// the command.
-///
-/// # Errors
-/// Fails if the path is named as rows are, if the file exists already or if it cannot be written.
-pub(crate) fn create_log(
-    path: Option<&Path>,
-    name: (&str, &str, &str),
-    header: &impl Kind,
-) -> anyhow::Result<(LogWriter, PathBuf)> {
-    let (board, started_at, command) = name;
-    if let Some(path) = path.filter(|path| matches!(Format::of_name(path), Ok(Some(_)))) {
-        let fix =
-            "this command writes a log: use a name in .jsonl; udpbench summarize makes rows of it";
-        return Err(UsageError::flag("--output", &path.display(), fix).into());
-    }
-    warn_of_clock(started_at);
-    let path = match path {
-        Some(path) => path.to_owned(),
-        None => default_path(started_at, board, &format!("-{command}.jsonl"))?,
-    };
-    let mut log = LogWriter::create("--output", &path)?;
-    if let Err(error) = log.header(header) {
-        // Removes a log whose first line cannot be written.
-        log.remove();
-        return Err(error);
-    }
-    Ok((log, path))
-}
-
 /// Writes the rows of a resumed sweep. A CSV that exists is replaced if it is of this sweep, as the seed says in each of
 /// its lines: all that is in it comes from the log.
 fn resumed_rows(
@@ -284,15 +254,6 @@ fn resumed_rows(
     let file = OutputFile::resume(output, bytes, bytes)
         .map_err(|error| other(&format!("cannot resume it: {error}")))?;
     RowFile::resume_csv(format, file, selection, rows)
-}
-
-/// Opens the log of a resumed experiment: see [`LogWriter::resume`].
-///
-/// # Errors
-/// Fails if it cannot be written.
-pub(crate) fn resume_log(path: &Path, end: End) -> Result<LogWriter, UsageError> {
-    LogWriter::resume(path, end)
-        .map_err(|error| refused("resume", path, &format!("cannot resume it: {error}")))
 }
 
 fn refused(flag: &'static str, path: &Path, problem: &str) -> UsageError {

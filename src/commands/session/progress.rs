@@ -7,11 +7,12 @@ use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressStyl
 
 use super::outputs::Outputs;
 use crate::cli::OutputArgs;
-use crate::commands::{about, say, show, width};
+use crate::commands::about;
 use crate::results::export::table;
 use crate::results::log::Event;
 use crate::results::row::Row;
 use crate::session::{Journal, Work};
+use crate::term::output::{say, show, width};
 
 /// Shortest time between two progress lines where there is no terminal.
 const LEAST: Duration = Duration::from_secs(10);
@@ -167,11 +168,4 @@ impl Journal for Progress {
     fn sync(&mut self) -> anyhow::Result<()> {
         self.outputs.sync()
     }
-}
-
-/// Returns a bar that is only its message.
-pub(crate) fn text_line() -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg}");
-    ProgressBar::new_spinner()
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
 }

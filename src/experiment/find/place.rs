@@ -2,7 +2,7 @@
 
 use crate::data::{Sample, Side, ThreadSample};
 use crate::results::row::share_of_one;
-use crate::stats::whole;
+use crate::text::digits::whole;
 
 /// Share of a window from which on a thread that ran or was runnable counts as busy. A busy thread could do no more.
 const BUSY: f64 = 0.9;

@@ -5,6 +5,7 @@
 //! computes positions and ticks of an axis.
 
 mod scale;
+#[cfg(feature = "field")]
 mod time;
 
 use std::fmt::Write as _;
@@ -13,6 +14,7 @@ use maud::{Markup, html};
 
 pub(super) use self::scale::Scale;
 use self::scale::Tick;
+#[cfg(feature = "field")]
 pub(super) use self::time::{Parts, time_line, time_series};
 
 /// Returns an entry of a legend: a sign in the colour of `class`, and its meaning.

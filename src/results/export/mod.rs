@@ -4,15 +4,12 @@ mod csv;
 mod figures;
 pub mod json;
 pub mod markdown;
-pub mod output_file;
 pub mod row_file;
 pub mod selection;
 pub mod table;
 
-use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::Context;
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
@@ -228,35 +225,4 @@ impl Format {
 /// Returns whether an output path means standard output (`-`).
 pub fn is_stdout(output: &Path) -> bool {
     output == Path::new("-")
-}
-
-/// Writes results to standard output. A closed pipe is an error, because its reader got only a part of the results.
-/// For text meant for people see [`crate::commands::show`].
-///
-/// # Errors
-/// Fails if the results cannot be written completely.
-pub fn to_stdout(results: &[u8]) -> anyhow::Result<()> {
-    let mut stdout = io::stdout().lock();
-    written_to_stdout(stdout.write_all(results).and_then(|()| stdout.flush()))
-}
-
-/// Adds to a write error that it happened on standard output.
-///
-/// # Errors
-/// Returns the given error with that context.
-pub(crate) fn written_to_stdout(written: io::Result<()>) -> anyhow::Result<()> {
-    written.context("cannot write all of it to standard output")
-}
-
-/// Returns the error for an output file that exists already or cannot be created.
-pub fn cannot_create(flag: &'static str, path: &Path, error: &io::Error) -> UsageError {
-    let problem = match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            "it exists and is not overwritten; choose another name".to_owned()
-        }
-        _ => format!(
-            "cannot create it: {error}; name a file in a directory that exists and that you may write to"
-        ),
-    };
-    UsageError::flag(flag, &path.display(), problem)
 }

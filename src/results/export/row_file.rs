@@ -5,10 +5,11 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use super::output_file::OutputFile;
 use super::selection::Selection;
-use super::{Conclude, Conclusion, Format, is_stdout, to_stdout};
+use super::{Conclude, Conclusion, Format, is_stdout};
+use crate::log::output_file::OutputFile;
 use crate::results::row::Row;
+use crate::term::output::to_stdout;
 
 /// Output of the rows so far. A file is complete after every block. On standard output, CSV and JSON Lines come
 /// block by block, any other format at the end.

@@ -1,67 +1,18 @@
-//! Logs of all kinds: JSON Lines, one per event, written as soon as it happens. All reported results follow from these
-//! files: see [`crate::results::replay`] for those of sweeps.
-//!
-//! The first line is the header of its [`Kind`], each other one an event of this kind. `docs/RESULTS.md` describes the
-//! format for people who only have the file, `docs/raw.schema.json` for programs.
+//! The log of a sweep. [`crate::results::replay`] makes rows of it.
 
 mod event;
-pub mod line;
-mod read;
-mod write;
 
-use std::fmt::Debug;
-
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::event::added;
 pub use self::event::{Event, Of, Side, Window};
-pub use self::read::{End, Log, is_of, run_of};
-pub use self::write::LogWriter;
 use crate::data::Case;
+pub use crate::log::{End, FORMAT, Kind, LogWriter, Run, is_of, line, run_of};
 use crate::plan::{Plan, Schedule, Wire};
 use crate::results::row::Environment;
 
-/// Version of the format of all logs, the only one that is read. It increases when a reader of the old format would
-/// misread the new one.
-pub const FORMAT: u32 = 3;
-
-/// Header of a kind of logs. It describes the task.
-pub trait Kind: Clone + Serialize + DeserializeOwned {
-    /// Any other line.
-    type Event: Clone + Debug + Serialize + DeserializeOwned;
-    /// Name in the first line.
-    const NAME: &'static str;
-    /// Name of such a log in messages.
-    const WHAT: &'static str;
-
-    /// Returns what is impossible in an event by itself.
-    fn impossible(_event: &Self::Event) -> Option<String> {
-        None
-    }
-}
-
-/// Circumstances that every header has.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Run {
-    /// Version of the program.
-    pub version: String,
-    /// Start time of the program, UTC, as in RFC 3339.
-    pub started_at: String,
-    /// Words of the command line.
-    pub command_line: Vec<String>,
-}
-
-impl Run {
-    /// Returns the circumstances of this process.
-    pub fn new(started_at: &str, command_line: Vec<String>) -> Self {
-        Self {
-            version: crate::VERSION.to_owned(),
-            started_at: started_at.to_owned(),
-            command_line,
-        }
-    }
-}
+/// A log that was read, of a sweep unless another kind is named.
+pub type Log<K = Header> = crate::log::Log<K>;
 
 /// Facts that all windows of a sweep share.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
 
-use super::read::plain;
 use super::*;
 use crate::experiment::{ab, find};
+use crate::log::{first_line, plain};
 use crate::results::export::table;
 use crate::results::files::Results;
-use crate::{listen, soak};
 
 /// Damaged logs of the test.
 const DAMAGED: u32 = 5000;
@@ -46,7 +45,7 @@ type Reader = fn(&[u8]) -> Result<Vec<String>, String>;
 
 fn read<K: Kind>(bytes: &[u8]) -> Result<Vec<String>, String> {
     let log = Log::<K>::parse("any.jsonl", bytes).map_err(|error| error.to_string())?;
-    let first = write::first(&log.header).map(|first| first.to_string());
+    let first = first_line(&log.header).map(|first| first.to_string());
     let events = log.lines.iter().map(serde_json::to_string);
     let lines = std::iter::once(first).chain(events);
     Ok(lines.collect::<Result<_, _>>().expect("JSON"))
@@ -178,8 +177,12 @@ fn nothing_is_believed_that_was_changed() {
             "results/2026-11-28-x86-vm-languages/c-and-std.jsonl.gz",
         ),
         Original::open::<find::header::Header>("tests/fixtures/logs/find.jsonl"),
-        Original::open::<soak::log::Header>("tests/fixtures/logs/soak.jsonl"),
-        Original::open::<listen::log::Header>("tests/fixtures/logs/listen.jsonl"),
+        #[cfg(feature = "field")]
+        Original::open::<udpbench_field::soak::log::SoakHeader>("tests/fixtures/logs/soak.jsonl"),
+        #[cfg(feature = "field")]
+        Original::open::<udpbench_field::listen::log::ListenHeader>(
+            "tests/fixtures/logs/listen.jsonl",
+        ),
     ];
     let mut dice = Rng::with_seed(53);
     for n in 0..DAMAGED {

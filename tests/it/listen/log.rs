@@ -7,13 +7,14 @@ use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use udpbench::listen::log::ListenLog;
+use udpbench::log::Log;
+use udpbench_field::listen::log::ListenLog;
 
 use super::{Listener, free};
 use crate::common::{Place, assert_code, stderr, stdout, wait_until, words};
 
 fn log(path: &Path) -> ListenLog {
-    ListenLog::open("FILE", path).expect("a log")
+    Log::open("FILE", path).expect("a log").into()
 }
 
 /// Starts a listener with a log of windows of 50 ms.

@@ -3,7 +3,7 @@
 use std::io;
 
 use udpbench::data::Histogram;
-use udpbench::soak::log::Entry;
+use udpbench_field::soak::log::Entry;
 
 use super::{Watched, log};
 use crate::common::lab::Lab;

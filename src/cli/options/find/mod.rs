@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use super::{MIN_WINDOW, Request};
 use crate::cli::peer::{Peer, Share};
-use crate::cli::{self, BurstArgs, Cli, FindCommand, FindCommonArgs, LosslessArgs, ParameterArgs};
+use crate::cli::{BurstArgs, Cli, FindCommand, FindCommonArgs, LosslessArgs, ParameterArgs};
 use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::error::UsageError;
 use crate::experiment::find::header::{BurstQuestion, Header, LosslessQuestion, Question};
 use crate::plan::Plan;
 use crate::results::log::Run;
+use crate::term::words::words_as_text;
 use crate::text::duration;
 
 /// Default time limit of a case.
@@ -71,7 +72,7 @@ pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyh
         }
     }
     Ok(Header {
-        run: Run::new(started_at, cli::words_as_text()),
+        run: Run::new(started_at, words_as_text()),
         question,
         max_time: common.max_case_time.unwrap_or(max_time),
         environment: request.environment(),

@@ -1,12 +1,13 @@
 //! Turns the options of `find tuning` into the header of a comparison and the list of settings to try.
 
 use super::{MIN_WINDOW, Peer, Share, refuse_short, request};
-use crate::cli::{self, SearchArgs, TuningArgs};
+use crate::cli::{SearchArgs, TuningArgs};
 use crate::data::LoopbackTrains;
 use crate::experiment::ab::header::{Header, Setup, Until};
 use crate::host::tuning::{Name, Wanted};
 use crate::plan::{Plan, Settings};
 use crate::results::log::Run;
+use crate::term::words::words_as_text;
 
 /// Interface of trials on one host.
 const LOOPBACK: &str = "lo";
@@ -39,7 +40,7 @@ pub fn comparison(
         plan: request.plan,
     };
     Ok(Header {
-        run: Run::new(started_at, cli::words_as_text()),
+        run: Run::new(started_at, words_as_text()),
         rounds: search.rounds,
         until: limit(args, &setup.plan),
         seed: request.schedule.seed,

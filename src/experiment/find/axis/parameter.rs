@@ -116,7 +116,7 @@ impl Parameter {
 /// Returns values from one to the other, both included, of which each is larger than the one before by a fraction.
 fn growing(from: u64, to: u64, by: f64) -> Vec<u64> {
     let grow = |last: &u64| {
-        let step = crate::stats::whole(by * *last as f64).max(1);
+        let step = crate::text::digits::whole(by * *last as f64).max(1);
         (*last < to).then(|| (last + step).min(to))
     };
     std::iter::successors(Some(from), grow).collect()

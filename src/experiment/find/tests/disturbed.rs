@@ -13,7 +13,7 @@ use crate::results::log::{Event, Of, Run, Window};
 use crate::results::row::Environment;
 use crate::results::row::tests::{case, window};
 use crate::session::Experiment;
-use crate::stats::whole;
+use crate::text::digits::whole;
 
 /// Returns a search without trials, with the threads on these CPUs.
 fn record(senders: &[usize], receivers: &[usize]) -> Record {

@@ -1,12 +1,13 @@
 //! Table of round trips under load: one line per case, with the load rising from left to right. So a column has all
 //! engines at one load.
 
-use super::{block_in_words, estimate, number, thousands};
+use super::{block_in_words, estimate, thousands};
 use crate::data::{Arrivals, BlockKey, Connection};
 use crate::plan::LOADS_PCT;
 use crate::results::export::once_each;
 use crate::results::row::{Load, Row, Status};
 use crate::term::table::{Columns, Table};
+use crate::text::digits::number;
 
 /// Returns the table of clients that wait and of the same cases at shares of their rate. Rows at other loads are not in
 /// it.

@@ -3,7 +3,7 @@
 use crate::data::Workload;
 use crate::results::row::{Interval, Row, Status};
 use crate::term::table::Columns;
-use crate::text::digits::{self, decimals, decimals_without_interval};
+use crate::text::digits::{self, decimals, decimals_without_interval, number};
 
 /// Function that returns an estimate with its interval.
 type Of = fn(&Row) -> Interval;
@@ -147,16 +147,4 @@ pub(super) fn estimate([value, low, high]: Interval, most: usize) -> String {
         None => decimals_without_interval(value.unwrap_or_default()),
     };
     number(value, decimals.min(most))
-}
-
-/// Returns a number with the given decimals as text, or with fewer if it is large, because columns are narrow.
-/// Empty: unknown.
-pub fn number(value: Option<f64>, decimals: usize) -> String {
-    match value {
-        None => String::new(),
-        Some(value) if value >= 1e7 => format!("{:.0}M", value / 1e6),
-        Some(value) if value >= 1e6 => format!("{:.0}k", value / 1e3),
-        Some(value) if value >= 1e3 => format!("{value:.0}"),
-        Some(value) => format!("{value:.decimals$}"),
-    }
 }

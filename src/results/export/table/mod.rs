@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use self::layout::estimate;
 use self::layout::legend;
-pub use self::layout::{count, interval_text, number, thousands};
+pub use self::layout::{count, interval_text, thousands};
 use crate::results::row::{Load, Reason, Row, Status};
 use crate::term::escape;
 use crate::term::fold;

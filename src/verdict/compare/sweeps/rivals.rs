@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Fit, Sweeps, mean, squares_around_mean};
 use crate::data::BlockKey;
-use crate::stats;
+use crate::text::digits::whole;
 use crate::verdict::judge::{Change, Changes, Doubts, Evidence, Obstacle};
 
 impl Evidence for Sweeps {
@@ -35,7 +35,7 @@ impl Evidence for Sweeps {
         Box::new(move |cases, seen| {
             if let Some(state) = seen.state() {
                 return Some(Obstacle::State {
-                    pct: stats::whole(100.0 * state),
+                    pct: whole(100.0 * state),
                 });
             }
             // What explains a change elsewhere is the simplest explanation here.

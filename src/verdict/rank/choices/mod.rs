@@ -15,7 +15,7 @@ use super::standing::{Measure, RankedEngine};
 use super::technique::{self, Technique};
 use crate::data::EngineName;
 use crate::results::row::Row;
-use crate::stats;
+use crate::text::digits::whole;
 use crate::verdict::quality::Grade;
 
 /// By how much tied engines may differ at most, in percent: whoever takes any of them loses no more.
@@ -208,7 +208,7 @@ impl<'a> Choices<'a> {
         /// Part of the full rate.
         const PART: f64 = 0.9;
         let full = self.each.iter().filter_map(|choice| choice.full.as_ref());
-        full.map(|full| stats::whole(PART * full.pps)).min()
+        full.map(|full| whole(PART * full.pps)).min()
     }
 
     /// Returns whether engines fill the path somewhere in a way that leaves their CPU times without a meaning.
