@@ -276,6 +276,7 @@ pub struct FilesArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::term::words::COMMANDS;
 
     #[test]
     fn the_command_line_is_well_formed() {
@@ -299,12 +300,6 @@ mod tests {
         }
         check(&Cli::command(), &[]);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::term::words::COMMANDS;
 
     #[test]
     fn every_command_is_shown_as_it_is_typed() {

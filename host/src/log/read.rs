@@ -162,6 +162,9 @@ fn header(path: &Path) -> Option<Value> {
 const GZIP: &[u8] = b"\x1f\x8b";
 
 /// Returns the content of a file that gzip may have written.
+///
+/// # Errors
+/// Fails if its first bytes cannot be read.
 pub fn plain<'a>(mut file: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
     Ok(if file.fill_buf()?.starts_with(GZIP) {
         Box::new(MultiGzDecoder::new(file))
