@@ -89,7 +89,7 @@ columns! { |it: &Computed|
         busy_poll_napi_pct: Option<f64>, "%", Run, Never, "no `busy_poll`, no window" =>
             traffic::napi_pct(it.samples).map(decimals::<1>);
         /// Threads of the tokio runtime that all bench threads share.
-        tokio_workers: Option<Workers>, "", Plan, Unusual, "one per thread, none" => it.case.tokio_workers;
+        tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, none" => it.case.tokio_workers;
         /// `spin`: receivers poll instead of sleeping.
         wait: Option<Wait>, "", Plan, Unusual, "as their engine waits" => it.case.wait;
         /// SO_RCVBUF asked for.
