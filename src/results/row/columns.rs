@@ -172,18 +172,18 @@ columns! { |it: &Computed|
         /// Median round trip.
         rtt_p50_us: Option<f64>, "us", Window, Rr, "fewer than 20 requests, too many unanswered" => it.rtt[0],
             3 in p50_us(rtt_p50_us_low, rtt_p50_us_high), Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
-        /// 90th percentile of the round trips.
+        /// 90th percentile of round trips.
         rtt_p90_us: Option<f64>, "us", Window, Rr, "fewer than 100 requests, too many unanswered" => it.rtt[1],
             3 in p90_us(rtt_p90_us_low, rtt_p90_us_high), Never, "as its estimate, 1 window; the upper one, if it may be unanswered";
-        /// 99th percentile of the round trips.
+        /// 99th percentile of round trips.
         rtt_p99_us: Option<f64>, "us", Window, Rr, "fewer than 1,000 requests, too many unanswered" => it.rtt[2],
             3 in p99_us(rtt_p99_us_low, rtt_p99_us_high), Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
-        /// 99.9th percentile of the round trips.
+        /// 99.9th percentile of round trips.
         rtt_p999_us: Option<f64>, "us", Window, Rr, "fewer than 10,000 requests, too many unanswered, slower ones in fewer than 5 windows" =>
             middle::<3>(it.rtt[3]);
         /// Lower bound of `rtt_p999_us`; no upper one, as a run may miss stalls.
         rtt_p999_us_low: Option<f64>, "us", Window, Rr, "as its estimate" => low::<3>(it.rtt[3]);
-        /// 99.99th percentile of the round trips.
+        /// 99.99th percentile of round trips.
         rtt_p9999_us: Option<f64>, "us", Window, Never, "fewer than 100,000 requests, else as `rtt_p999_us`" =>
             middle::<3>(it.rtt[4]);
         /// Lower bound of `rtt_p9999_us`; no upper one.
@@ -285,7 +285,7 @@ columns! { |it: &Computed|
         receiver_cpu_ns_per_packet: Option<f64>, "ns", Window, Always, "no speed, 1 thread" =>
             middle::<1>(it.over(derived::receiver_cpu_ns_per_packet));
         /// CPU time of other threads (of libraries, of io_uring) per datagram received.
-        other_cpu_ns_per_packet: Option<f64>, "ns", Window, Never, "no speed, clock cannot be read" =>
+        other_cpu_ns_per_packet: Option<f64>, "ns", Window, Never, "no speed, unreadable" =>
             middle::<1>(it.over(derived::other_cpu_ns_per_packet));
     }
 
@@ -293,7 +293,7 @@ columns! { |it: &Computed|
         /// Power of this host in the windows, by `power_meter`.
         power_w: Option<f64>, "W", Window, Power, "no meter" => it.energy.power_w,
             4 in power_w(power_w_low, power_w_high), Never, "no meter, 1 window";
-        /// Power without traffic: mean of measurements before the first and after the last window.
+        /// Mean power without traffic, before the first and after the last window.
         idle_power_w: Option<f64>, "W", Case, Power, "no meter, `ab`, searches" =>
             it.energy.idle_w.map(decimals::<4>);
         /// `power_w` less `idle_power_w`, over `received_pps`.
@@ -337,14 +337,14 @@ columns! { |it: &Computed|
         /// Scatter of the median round trip, as `residual_sd_pct`.
         residual_rtt_sd_pct: Option<f64>, "%", Window, Rr, "no round trips, 1 window" =>
             it.residual_sd_pct(round_trips::median_ns).filter(|_| it.rtt[0].is_some());
-        /// Complete, undisturbed earlier runs of this case on this machine in the folder of the results.
+        /// Complete, undisturbed earlier runs of this case and machine in the results' folder.
         earlier_runs: Option<usize>, "", Start, Free, "no speed, `--rate`, fewer than 4" =>
             it.earlier_pct.map(|_| it.input.earlier_pps.len());
         /// Half of the 95 % prediction interval for `received_pps` of the next run.
         earlier_runs_pct: Option<f64>, "%", Start, Free, "no speed, `--rate`, fewer than 4" =>
             it.earlier_pct.map(decimals::<1>);
         /// Time that the most preempted bench thread was runnable while something else ran.
-        preempted_pct: Option<f64>, "%", Window, Never, "no window, not counted by the kernel" =>
+        preempted_pct: Option<f64>, "%", Window, Never, "no window, not counted" =>
             it.windows.preempted_pct.map(decimals::<2>);
         /// Time that the hypervisor took of the bench threads' CPUs.
         steal_pct: Option<f64>, "%", Window, Never, "no window, not pinned" => it.taken_pct(|taken| taken.steal_ns);
@@ -368,7 +368,7 @@ columns! { |it: &Computed|
         /// Limit of `--until`.
         until_pct: Option<f64>, "%", Plan, Never, "not asked, skipped" =>
             it.input.schedule.filter(|_| it.input.pin.is_some()).and_then(|all| Some(all.until?.half_width_pct));
-        /// Smallest share of the received datagrams that one receiver (of responses, one client) got.
+        /// Smallest share of the datagrams that a receiver (of responses, a client) got.
         receiver_share_min_pct: Option<f64>, "%", Window, Never, "none received" =>
             derived::receiver_share_min_pct(it.samples);
         /// Jain's index of the flows' datagrams: 1 if all got the same, 1/*n* if one of *n* got all.
@@ -426,7 +426,7 @@ columns! { |it: &Computed|
         /// Highest clock that governors may choose.
         freq_max_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq" =>
             input::mhz(it.host, |policy| policy.max_khz, u64::max);
-        /// Lowest clock asked for on the CPU of a bench thread when a window closed.
+        /// Lowest requested clock of a bench thread's CPU when a window closed.
         freq_low_mhz: Option<f64>, "MHz", Run, Never, "no cpufreq, not pinned" =>
             sensors::freq_low_mhz(it.samples);
         /// Slowest real clock of a bench thread's CPU, relative to that at the start.
@@ -448,13 +448,13 @@ columns! { |it: &Computed|
         conntrack_entries: Option<u64>, "", Start, Never, "not loaded" => it.host.conntrack.map(|it| it.entries);
         /// CPUs that take the interrupts of network interfaces, such as `eth0 on 0`.
         nic_irq_cpus: String, "", Start, Never, "unknown" => input::nic_irq_cpus(it.host);
-        /// Hottest sensor of the CPUs before the case's first window.
+        /// Hottest CPU sensor before the first window.
         temp_c_start: Option<f64>, "°C", Run, Never, "no sensor" =>
             celsius(it.samples.first().and_then(|first| first.climate.first_millic));
-        /// Hottest sensor of the CPUs after the case's last window.
+        /// Hottest CPU sensor after the last window.
         temp_c_end: Option<f64>, "°C", Run, Never, "no sensor" =>
             celsius(it.samples.last().and_then(|last| last.climate.last_millic));
-        /// Highest reading of the CPUs' sensors around the case's windows.
+        /// Hottest CPU sensor around the windows.
         temp_c_max: Option<f64>, "°C", Run, Never, "no sensor" => sensors::temp_c_max(it.samples);
         /// Kinds of throttling; `no`: none; `not by the kernel`: the kernel did not throttle, the firmware is unknown.
         throttled: String, "", Run, Never, "no sensor" => sensors::throttled(it.samples);
