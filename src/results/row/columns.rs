@@ -145,7 +145,7 @@ columns! { |it: &Computed|
         /// Warm-up before each window, as asked for.
         warmup_ms: Option<f64>, "ms", Plan, Never, "never" => it.input.warmup_ms();
         /// Time until traffic stays near its rate, while heating up; 75: 75 or more.
-        settles_ms: Option<f64>, "ms", Start, Never, "heating up for less than 1.5 s, two hosts" =>
+        settles_ms: Option<f64>, "ms", Start, Never, "heating up below 1.5 s, two hosts" =>
             it.input.settles_after.map(milliseconds);
     }
 
@@ -241,7 +241,7 @@ columns! { |it: &Computed|
         /// Datagrams discarded by the receiver's IP or UDP: a checksum, missing fragments, a closed port.
         dropped_protocol_packets: Option<u64>, "", Run, Path, "one host, no window" =>
             it.places.map(|at| at.protocol);
-        /// Datagrams received although never sent: duplicates of the path, or from a stranger.
+        /// Datagrams received, never sent: duplicates of the path, or from a stranger.
         unexpected_packets: Option<u64>, "", Run, Path, "one host, no window" => it.places.map(|at| at.surplus);
         /// Loss counters that moved at both interfaces, of all traffic.
         nic_counters: String, "", Run, Never, "one host, none moved" => path::counters_of_nics(it.samples);
@@ -328,8 +328,7 @@ columns! { |it: &Computed|
         ratio_sd_pct: Option<f64>, "%", Window, Ratio, "no ratio, 1 pair" => it.ratio_sd_pct(received_pps);
         /// Scatter of the ratios in `cpu_ratio_to_std`.
         cpu_ratio_sd_pct: Option<f64>, "%", Window, CpuRatio, "no ratio, 1 pair" => it.ratio_sd_pct(cpu_ns_per_packet);
-        /// Scatter of `received_pps` round by round, less what the other engines of the block have in
-        /// common if that is smaller.
+        /// Scatter of `received_pps` round by round, less what the block's other engines have in common, if smaller.
         residual_sd_pct: Option<f64>, "%", Window, Free, "no speed, 1 window" => it.residual_sd_pct(received_pps);
         /// Scatter of `cpu_ns_per_packet`, as `residual_sd_pct`.
         residual_cpu_sd_pct: Option<f64>, "%", Window, FreeCpu, "no speed, 1 window" =>
@@ -481,11 +480,11 @@ columns! { |it: &Computed|
         remote_nic: NicText, "", Start, Never, "one host" => it.input.nics.1.clone();
         /// Machine, or across a wire both: board, model, CPUs, architecture, and what virtualises it.
         machine_id: String, "", Start, Always, "never" => String::new();
-        /// Seed of the shuffled order, for `--seed`.
+        /// Seed of the shuffled order (`--seed`).
         seed: u32, "", Plan, Always, "never" => it.input.schedule.map_or(0, |it| it.seed);
         /// When the case's first window opened, UTC, RFC 3339.
         started_at: String, "", Case, Always, "no window" => derived::started_at(it.samples);
-        /// Version of udpbench, with its cargo profile unless that is `dist`: `0.1.0-release`.
+        /// Version of udpbench, with its cargo profile unless `dist`: `0.1.0-release`.
         version: String, "", Start, Never, "never" => safe(&it.host.build.version);
     }
 }
