@@ -41,13 +41,13 @@ columns! { |it: &Computed|
         /// Datagrams received per second.
         received_pps: Option<f64>, "1/s", Window, Always, "no speed" => it.over(received_pps),
             0 in pps(received_pps_low, received_pps_high), Always, "no speed, 1 window";
-        /// Share of the datagrams sent that were not received.
+        /// Share of the sent datagrams that were not received.
         loss_pct: Option<f64>, "%", Drain, Always, "no window, none sent" =>
             it.accounting.and_then(derived::loss_pct);
         /// CPU time of all bench threads per datagram received.
         cpu_ns_per_packet: Option<f64>, "ns", Window, Cpu, "no speed" => it.over(cpu_ns_per_packet),
             1 in cpu_ns(cpu_ns_per_packet_low, cpu_ns_per_packet_high), Cpu, "no speed, 1 window";
-        /// `received_pps` over that of the reference in the same round.
+        /// `received_pps` over the reference's in the same round.
         ratio_to_std: Option<f64>, "", Window, Ratio, "no speed, no reference" =>
             it.to_reference(received_pps).filter(|_| it.case.rate.is_none()),
             4 in to_std(ratio_to_std_low, ratio_to_std_high), Ratio, "no speed, no reference, 1 pair";
@@ -56,10 +56,10 @@ columns! { |it: &Computed|
         /// Why `status` is not `ok`.
         #[serde(serialize_with = "column::text")]
         reason: Reason, "", Case, Always, "if `ok`" => it.reason.clone();
-        /// What may mislead about the row; several are joined with `; `.
+        /// What may mislead about the row, joined with `; `.
         #[serde(serialize_with = "column::joined")]
         warnings: Vec<Warning>, "", Case, Always, "none" => of_case::warnings(it);
-        /// Key that matches rows of two runs, such as `std:std/2t/300B/connected/v4`; the sender comes first.
+        /// Key that matches rows of two runs, such as `std:std/2t/300B/connected/v4`.
         #[serde(serialize_with = "column::key")]
         case: Case, "", Plan, Always, "never" => *it.case;
     }
@@ -69,65 +69,65 @@ columns! { |it: &Computed|
         senders: usize, "", Plan, Never, "never" => it.case.threads.senders();
         /// Receiver sockets: half of the threads, rounded down, at least 1.
         receivers: usize, "", Plan, Never, "never" => it.case.threads.receivers();
-        /// Most datagrams per call, of the sides that batch.
+        /// Most datagrams per call.
         batch: Option<Batch>, "", Plan, Unusual, "neither side batches" => it.case.batch;
-        /// Most datagrams of a train that one call hands over (`--train`).
+        /// Most datagrams of a train.
         train: Option<Train>, "", Plan, Unusual, "as many as the kernel takes, or no trains" => it.case.train;
-        /// What loopback did with trains: `cut` into datagrams, as before a NIC, or `whole` (`--loopback`).
-        loopback: Option<LoopbackTrains>, "", Plan, Unusual, "no trains, or no loopback" => it.case.loopback;
-        /// SO_PRIORITY of the senders (`--priority`).
+        /// What loopback did with trains: `cut` or `whole`.
+        loopback: Option<LoopbackTrains>, "", Plan, Unusual, "no trains, no loopback" => it.case.loopback;
+        /// SO_PRIORITY of the senders.
         priority: Option<Priority>, "", Plan, Unusual, "0, or by `--tos`" => it.case.priority;
-        /// `off`: datagrams have no UDP checksum (`--checksum`).
+        /// `off`: datagrams have no UDP checksum.
         checksum: Option<Checksum>, "", Plan, Unusual, "they have one" => it.case.checksum;
-        /// Kinds of control messages that calls carry (`--cmsg`), as far as their engines can.
+        /// Kinds of control messages that calls carry, as far as their engines can.
         cmsg: Option<Cmsg>, "", Plan, Unusual, "none" => it.case.cmsg;
-        /// Time for which receivers busy-poll before they sleep (`--busy-poll`).
+        /// Time for which receivers busy-poll before they sleep.
         busy_poll: Option<BusyPoll>, "", Plan, Unusual, "off" => it.case.busy_poll;
-        /// What had that time when it was read back: `socket`, `socket+epoll`, `socket+uring`.
+        /// What busy-polls, read back: `socket`, `socket+epoll`, `socket+uring`.
         busy_poll_by: String, "", Run, Never, "no `busy_poll`, no window" => traffic::busy_polled_by(it.samples);
-        /// Share of the receiving sockets that a NAPI delivered to, at the end; where 0, `busy_poll` had no effect.
+        /// Share of the receiving sockets that a NAPI delivered to; 0: `busy_poll` had no effect.
         busy_poll_napi_pct: Option<f64>, "%", Run, Never, "no `busy_poll`, no window" =>
             traffic::napi_pct(it.samples).map(decimals::<1>);
-        /// Worker threads of the one tokio runtime that all bench threads share.
-        tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, or none" => it.case.tokio_workers;
-        /// `spin`: receivers poll instead of sleeping (`--wait`).
-        wait: Option<Wait>, "", Plan, Unusual, "receivers wait as their engine does" => it.case.wait;
-        /// SO_RCVBUF that receivers asked for.
-        rcvbuf_requested_bytes: Option<Buffer>, "B", Plan, Unusual, "connections, unless `--rcvbuf` is given" =>
+        /// Threads of the tokio runtime that all bench threads share.
+        tokio_workers: Option<Workers>, "", Plan, Unusual, "a runtime per thread, none" => it.case.tokio_workers;
+        /// `spin`: receivers poll instead of sleeping.
+        wait: Option<Wait>, "", Plan, Unusual, "as their engine waits" => it.case.wait;
+        /// SO_RCVBUF asked for.
+        rcvbuf_requested_bytes: Option<Buffer>, "B", Plan, Unusual, "connections without `--rcvbuf`" =>
             it.case.requested_rcvbuf();
-        /// SO_SNDBUF that senders asked for.
-        sndbuf_requested_bytes: Option<Buffer>, "B", Plan, Unusual, "nothing asked for" => it.case.sndbuf;
-        /// TOS or traffic class of the datagrams (`--tos`), the whole byte, read back.
+        /// SO_SNDBUF asked for.
+        sndbuf_requested_bytes: Option<Buffer>, "B", Plan, Unusual, "not asked" => it.case.sndbuf;
+        /// TOS or traffic class, the whole byte, read back.
         tos: Option<Tos>, "", Plan, Unusual, "not marked" => it.case.tos;
-        /// Scheduling class of the bench threads and its priority, such as `fifo:50` (`--sched`).
+        /// Scheduling class and priority of the bench threads, such as `fifo:50`.
         sched: Option<Sched>, "", Plan, Unusual, "the usual one" => it.case.sched;
-        /// `on`: the memory of the process with these threads was locked (`--mlock`).
+        /// `on`: the memory of the bench process was locked.
         mlock: Option<Mlock>, "", Plan, Unusual, "not locked" => it.case.mlock;
-        /// `flood`; `rr`: clients send requests, servers answer; `bidir`: flood both ways (`--workload`).
+        /// `flood`; `rr`: requests and responses; `bidir`: flood both ways.
         workload: Workload, "", Plan, Workload, "never" => it.case.workload.unwrap_or_default();
-        /// Carrier of the messages (`--transport`); with any but `udp`, a datagram of the columns is a message.
+        /// Carrier of the messages; with any but `udp`, a datagram of the columns is a message.
         transport: Transport, "", Plan, Unusual, "never" => it.case.transport();
-        /// Address that the messages go to: `loopback`, `local`, or one of the other host (`--address`).
+        /// Address that the messages go to: `loopback`, `local`, or one of the other host.
         address: Destination, "", Plan, Unusual, "never" => it.case.address.unwrap_or_default();
         /// Direction between two hosts: `up` (local to remote), `down`, `both` at once.
         direction: Option<Direction>, "", Plan, Wire, "one host" => it.case.direction;
-        /// `full`: both directions at once, `half`: one (`--duplex`).
+        /// `full`: both directions at once, `half`: one.
         duplex: Option<Duplex>, "", Plan, Bidir, "another workload" => it.case.duplex();
-        /// Flows of each thread that sends (`--flows`), each with a socket at either end.
-        flows: Option<Flows>, "", Plan, Flows, "one for each thread" => it.case.flows;
-        /// Outstanding requests of each client, over each of its flows.
+        /// Flows of each thread that sends.
+        flows: Option<Flows>, "", Plan, Flows, "one each" => it.case.flows;
+        /// Outstanding requests of each client, over each flow.
         outstanding: Option<Outstanding>, "", Plan, Unusual, "`flood`, `--rate`" =>
             (it.case.is_rr() && !it.case.is_open_loop()).then(|| it.case.outstanding.unwrap_or(Outstanding::DEFAULT));
-        /// Datagrams, or with `rr` requests, per second of all threads together (`--rate`).
-        target_pps: Option<Rate>, "1/s", Plan, Rate, "as fast as they can" => it.case.rate_in_datagrams();
-        /// Spread of datagrams over time: `even`, `poisson`, `train100` (100 of each thread at once).
-        arrivals: Option<Arrivals>, "", Plan, Unusual, "as fast as they can" =>
+        /// Datagrams, or with `rr` requests, per second of all threads (`--rate`).
+        target_pps: Option<Rate>, "1/s", Plan, Rate, "no `--rate`" => it.case.rate_in_datagrams();
+        /// Spread of datagrams over time: `even`, `poisson`, `train100`.
+        arrivals: Option<Arrivals>, "", Plan, Unusual, "no `--rate`" =>
             it.case.rate.map(|_| it.case.arrivals.unwrap_or_default());
-        /// Pause of a client before its next request (`--think-time`).
+        /// Pause of a client before its next request.
         think_time: Option<ThinkTime>, "", Plan, Unusual, "none" => it.case.think_time;
         /// Work of a server before each response (`--service`): `50us` of computing, or `sleep:1ms`.
         service_time: Option<ServiceTime>, "", Plan, Unusual, "none" => it.case.service;
-        /// Who does the work of a server: `inline` (the loop), `pool` (64 threads), `spawn-blocking` (tokio's threads).
+        /// Place of a server's work: `inline`, `pool`, `spawn-blocking`.
         server_model: Option<ServerModel>, "", Plan, Unusual, "`flood`, `bidir`" =>
             it.case.is_rr().then(|| it.case.server_model.unwrap_or_default());
         /// How several receivers share the port: `reuseport`, `reuseaddr`, `separate`.
@@ -144,8 +144,8 @@ columns! { |it: &Computed|
         window_ms: Option<f64>, "ms", Window, Never, "no window" => derived::window_ms(it.samples);
         /// Warm-up before each window, as asked for.
         warmup_ms: Option<f64>, "ms", Plan, Never, "never" => it.input.warmup_ms();
-        /// Time after which traffic stays near its rate, found while heating up with the first case; 75: 75 or more.
-        settles_ms: Option<f64>, "ms", Start, Never, "heating up for less than 1.5 s, two hosts" =>
+        /// Time until traffic stays near its rate, while heating up; 75: 75 or more.
+        settles_ms: Option<f64>, "ms", Start, Never, "heating up below 1.5 s, two hosts" =>
             it.input.settles_after.map(milliseconds);
     }
 
@@ -154,16 +154,16 @@ columns! { |it: &Computed|
         sent_pps: Option<f64>, "1/s", Window, Paced, "no speed" => middle::<0>(it.over(derived::sent_pps));
         /// Datagrams sent when the next one was due as well; see WIRE.md.
         late_packets: Option<u64>, "", Window, Paced, "no `--rate`, `rr`" => traffic::late(it.samples);
-        /// Median time between two datagrams of a flow; see WIRE.md.
+        /// Median gap: time between two datagrams of a flow.
         gap_p50_us: Option<f64>, "us", Window, Never, "no `--rate`, `rr`, fewer than 2" =>
             it.gaps.as_ref().and_then(|all| all.quantile_us(0.5));
-        /// 99th percentile of the time between two datagrams of a flow.
+        /// 99th percentile of the gaps.
         gap_p99_us: Option<f64>, "us", Window, Paced, "no `--rate`, `rr`, fewer than 100" =>
             it.gaps.as_ref().and_then(|all| all.quantile_us(0.99));
-        /// Longest time between two datagrams of a flow.
+        /// Longest gap.
         gap_max_us: Option<f64>, "us", Window, Never, "no `--rate`, `rr`" =>
             it.gaps.as_ref().and_then(Gaps::longest_us);
-        /// Source of the gaps: `kernel` (transmit time stamps) or `calls` (ends of the sending calls).
+        /// Source of the gaps: `kernel` (transmit time stamps) or `calls` (ends of sending calls).
         gap_source: String, "", Window, Never, "no `--rate`, `rr`" =>
             it.gaps.as_ref().map_or("", |all| all.source).to_owned();
     }
@@ -172,21 +172,21 @@ columns! { |it: &Computed|
         /// Median round trip.
         rtt_p50_us: Option<f64>, "us", Window, Rr, "fewer than 20 requests, too many unanswered" => it.rtt[0],
             3 in p50_us(rtt_p50_us_low, rtt_p50_us_high), Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
-        /// 90th percentile of the round trips.
+        /// 90th percentile of round trips.
         rtt_p90_us: Option<f64>, "us", Window, Rr, "fewer than 100 requests, too many unanswered" => it.rtt[1],
             3 in p90_us(rtt_p90_us_low, rtt_p90_us_high), Never, "as its estimate, 1 window; the upper one, if it may be unanswered";
-        /// 99th percentile of the round trips.
+        /// 99th percentile of round trips.
         rtt_p99_us: Option<f64>, "us", Window, Rr, "fewer than 1,000 requests, too many unanswered" => it.rtt[2],
             3 in p99_us(rtt_p99_us_low, rtt_p99_us_high), Rr, "as its estimate, 1 window; the upper one, if it may be unanswered";
-        /// 99.9th percentile of the round trips.
+        /// 99.9th percentile of round trips.
         rtt_p999_us: Option<f64>, "us", Window, Rr, "fewer than 10,000 requests, too many unanswered, slower ones in fewer than 5 windows" =>
             middle::<3>(it.rtt[3]);
-        /// Lower bound of `rtt_p999_us`; there is no upper one, as a run may miss stalls.
+        /// Lower bound of `rtt_p999_us`; no upper one, as a run may miss stalls.
         rtt_p999_us_low: Option<f64>, "us", Window, Rr, "as its estimate" => low::<3>(it.rtt[3]);
-        /// 99.99th percentile of the round trips.
+        /// 99.99th percentile of round trips.
         rtt_p9999_us: Option<f64>, "us", Window, Never, "fewer than 100,000 requests, else as `rtt_p999_us`" =>
             middle::<3>(it.rtt[4]);
-        /// Lower bound of `rtt_p9999_us`; there is no upper one.
+        /// Lower bound of `rtt_p9999_us`; no upper one.
         rtt_p9999_us_low: Option<f64>, "us", Window, Never, "as its estimate" => low::<3>(it.rtt[4]);
         /// Longest round trip.
         rtt_max_us: Option<f64>, "us", Window, Rr, "no responses" => it.latencies.longest_us();
@@ -197,10 +197,10 @@ columns! { |it: &Computed|
         /// Median time from the kernel's receipt of a response to the client's, of one response in 16.
         wakeup_p50_us: Option<f64>, "us", Window, Never, "no time stamps, fewer than 20, `uring`" =>
             it.latencies.wakeup_us();
-        /// Requests that were answered in time.
+        /// Requests answered in time.
         answered_requests: Option<u64>, "", Window, Never, "`flood`, no window" =>
             it.requests.total(|all| all.times.count());
-        /// Requests that were lost, or not answered within 250 ms.
+        /// Requests lost, or not answered within 250 ms.
         unanswered_requests: Option<u64>, "", Window, Rr, "`flood`, no window" =>
             it.requests.total(|all| all.unanswered);
         /// Late responses, and datagrams that are no response.
@@ -210,11 +210,11 @@ columns! { |it: &Computed|
     "Where the datagrams ended" {
         /// Datagrams handed to the kernel, refused ones included.
         sent_packets: Option<u64>, "", Drain, Flood, "no window" => it.accounting.map(|all| all.sent);
-        /// Datagrams received, in the window or in the drain.
+        /// Datagrams received, also in the drain.
         received_packets: Option<u64>, "", Drain, Flood, "no window" => it.accounting.map(|all| all.received);
-        /// Datagrams left in a queue when the receivers had stopped; on one host, more than 0 is `failed`.
+        /// Datagrams left in a queue at the end; on one host, more than 0 is `failed`.
         unread_packets: Option<u64>, "", Drain, Flood, "no window" => it.accounting.map(|all| all.unread);
-        /// Datagrams refused by the call that sent them; `warnings` says why.
+        /// Datagrams refused by the sending call; `warnings` says why.
         refused_packets: Option<u64>, "", Drain, Flood, "no window" => it.accounting.map(|all| all.refused);
         /// Datagrams dropped at a receiving socket, mostly as its buffer was full.
         dropped_socket_packets: Option<u64>, "", Drain, Flood, "no window" =>
@@ -227,11 +227,11 @@ columns! { |it: &Computed|
             it.places.map(|at| at.kernel_out);
         /// Datagrams dropped by the queueing discipline, or a filter, of the sender's interface.
         dropped_qdisc_packets: Option<u64>, "", Run, Path, "one host, no window" => it.places.map(|at| at.qdisc);
-        /// Datagrams dropped by the sender's interface or its driver, by their counters.
+        /// Datagrams dropped by the sender's interface or driver.
         dropped_nic_out_packets: Option<u64>, "", Run, Path, "one host, no window" => it.places.map(|at| at.nic_out);
-        /// Datagrams that no counter of either host explains: the cable, a switch, or a driver that does not say.
+        /// Datagrams that no counter explains: the cable, a switch, or a driver that does not count.
         lost_on_path_packets: Option<u64>, "", Run, Path, "one host, no window" => it.places.map(|at| at.path);
-        /// Datagrams dropped by the receiver's interface or its driver, by their counters.
+        /// Datagrams dropped by the receiver's interface or driver.
         dropped_nic_in_packets: Option<u64>, "", Run, Path, "one host, no window" => it.places.map(|at| at.nic_in);
         /// Datagrams dropped by the full backlog of a receiver's CPU (`net.core.netdev_max_backlog`).
         dropped_backlog_packets: Option<u64>, "", Run, Path, "one host, no window" => it.places.map(|at| at.backlog);
@@ -241,11 +241,11 @@ columns! { |it: &Computed|
         /// Datagrams discarded by the receiver's IP or UDP: a checksum, missing fragments, a closed port.
         dropped_protocol_packets: Option<u64>, "", Run, Path, "one host, no window" =>
             it.places.map(|at| at.protocol);
-        /// Datagrams received although never sent: duplicates of the path, or from a stranger.
+        /// Datagrams received, never sent: duplicates of the path, or from a stranger.
         unexpected_packets: Option<u64>, "", Run, Path, "one host, no window" => it.places.map(|at| at.surplus);
-        /// Loss counters that moved at both interfaces, by name; other traffic is included.
+        /// Loss counters that moved at both interfaces, of all traffic.
         nic_counters: String, "", Run, Never, "one host, none moved" => path::counters_of_nics(it.samples);
-        /// Reasons why both kernels dropped packets (`--drop-reasons`); other traffic is included.
+        /// Reasons why both kernels dropped packets (`--drop-reasons`), of all traffic.
         drop_reasons: String, "", Run, Never, "not asked, nothing dropped, not permitted" =>
             path::drop_reasons(it.samples);
         /// Datagrams that no place explains; other than 0 is `failed`, below 0 other programs sent to our port.
@@ -265,7 +265,7 @@ columns! { |it: &Computed|
         /// Most positions by which a checked datagram came late (RFC 4737, 4.2.1).
         reordering_extent: Option<u64>, "", Verify, Never, "unchecked" =>
             it.verified.map(|all| all.reordering_extent);
-        /// Interarrival jitter (RFC 3550, 6.4.1) of the flow with the most; see WIRE.md.
+        /// Interarrival jitter (RFC 3550, 6.4.1) of the flow with the most.
         jitter_us: Option<f64>, "us", Verify, Never, "unchecked, below 20 B, fewer than 2" =>
             it.verified.and_then(|all| all.jitter_ns).map(|ns| decimals::<3>(ns as f64 / 1e3));
         /// Checked datagrams that were shorter than sent, else correct; more than 0 is `failed`.
@@ -284,8 +284,8 @@ columns! { |it: &Computed|
         /// CPU time of the receivers per datagram received.
         receiver_cpu_ns_per_packet: Option<f64>, "ns", Window, Always, "no speed, 1 thread" =>
             middle::<1>(it.over(derived::receiver_cpu_ns_per_packet));
-        /// CPU time of the program's other threads per datagram received: helpers of libraries, workers for io_uring.
-        other_cpu_ns_per_packet: Option<f64>, "ns", Window, Never, "no speed, clock cannot be read" =>
+        /// CPU time of other threads (of libraries, of io_uring) per datagram received.
+        other_cpu_ns_per_packet: Option<f64>, "ns", Window, Never, "no speed, unreadable" =>
             middle::<1>(it.over(derived::other_cpu_ns_per_packet));
     }
 
@@ -293,18 +293,18 @@ columns! { |it: &Computed|
         /// Power of this host in the windows, by `power_meter`.
         power_w: Option<f64>, "W", Window, Power, "no meter" => it.energy.power_w,
             4 in power_w(power_w_low, power_w_high), Never, "no meter, 1 window";
-        /// Power of this host without traffic: mean of measurements before the first and after the last window.
+        /// Mean power without traffic, before the first and after the last window.
         idle_power_w: Option<f64>, "W", Case, Power, "no meter, `ab`, searches" =>
             it.energy.idle_w.map(decimals::<4>);
-        /// `power_w` less `idle_power_w`, over `received_pps`. The interval has the error and the drift of `idle_power_w`.
+        /// `power_w` less `idle_power_w`, over `received_pps`.
         energy_nj_per_packet: Option<f64>, "nJ", Window, Power, "as `idle_power_w`, no speed" => it.energy.nj_per_packet,
             1 in energy_nj(energy_nj_per_packet_low, energy_nj_per_packet_high), Power, "as `energy_nj_per_packet`, 1 window";
-        /// Sensor that the power is from, such as `VDD_IN (ina3221)`, or `--power-command`.
+        /// Sensor of the power, such as `VDD_IN (ina3221)`, or `--power-command`.
         power_meter: String, "", Start, Never, "no meter" => known(&it.input.meter());
     }
 
     "Against the reference" {
-        /// `cpu_ns_per_packet` over that of the reference in the same round.
+        /// `cpu_ns_per_packet` over the reference's in the same round.
         cpu_ratio_to_std: Option<f64>, "", Window, CpuRatio, "no speed, no reference" => it.to_reference(cpu_ns_per_packet),
             4 in cpu_to_std(cpu_ratio_to_std_low, cpu_ratio_to_std_high), CpuRatio, "no speed, no reference, 1 pair";
     }
@@ -328,8 +328,7 @@ columns! { |it: &Computed|
         ratio_sd_pct: Option<f64>, "%", Window, Ratio, "no ratio, 1 pair" => it.ratio_sd_pct(received_pps);
         /// Scatter of the ratios in `cpu_ratio_to_std`.
         cpu_ratio_sd_pct: Option<f64>, "%", Window, CpuRatio, "no ratio, 1 pair" => it.ratio_sd_pct(cpu_ns_per_packet);
-        /// Scatter of `received_pps` round by round, less what the other engines of the block have in
-        /// common if that is smaller.
+        /// Scatter of `received_pps` round by round, less what the block's other engines have in common, if smaller.
         residual_sd_pct: Option<f64>, "%", Window, Free, "no speed, 1 window" => it.residual_sd_pct(received_pps);
         /// Scatter of `cpu_ns_per_packet`, as `residual_sd_pct`.
         residual_cpu_sd_pct: Option<f64>, "%", Window, FreeCpu, "no speed, 1 window" =>
@@ -337,14 +336,14 @@ columns! { |it: &Computed|
         /// Scatter of the median round trip, as `residual_sd_pct`.
         residual_rtt_sd_pct: Option<f64>, "%", Window, Rr, "no round trips, 1 window" =>
             it.residual_sd_pct(round_trips::median_ns).filter(|_| it.rtt[0].is_some());
-        /// Complete, undisturbed earlier runs of this case on this machine in the folder of the results.
+        /// Complete, undisturbed earlier runs of this case and machine in the results' folder.
         earlier_runs: Option<usize>, "", Start, Free, "no speed, `--rate`, fewer than 4" =>
             it.earlier_pct.map(|_| it.input.earlier_pps.len());
         /// Half of the 95 % prediction interval for `received_pps` of the next run.
         earlier_runs_pct: Option<f64>, "%", Start, Free, "no speed, `--rate`, fewer than 4" =>
             it.earlier_pct.map(decimals::<1>);
-        /// Time that a bench thread was ready to run while something else ran: of the thread that lost most.
-        preempted_pct: Option<f64>, "%", Window, Never, "no window, not counted by the kernel" =>
+        /// Time that the most preempted bench thread was runnable while something else ran.
+        preempted_pct: Option<f64>, "%", Window, Never, "no window, not counted" =>
             it.windows.preempted_pct.map(decimals::<2>);
         /// Time that the hypervisor took of the bench threads' CPUs.
         steal_pct: Option<f64>, "%", Window, Never, "no window, not pinned" => it.taken_pct(|taken| taken.steal_ns);
@@ -353,7 +352,7 @@ columns! { |it: &Computed|
         /// Time that softirqs took of the bench threads' CPUs; on loopback mostly the case's own receive path.
         softirq_pct: Option<f64>, "%", Window, Never, "no window, not pinned" =>
             it.taken_pct(|taken| taken.softirq_ns);
-        /// Windows of which a bench thread lost more than 5 %.
+        /// Windows in which a bench thread was preempted for more than 5 %.
         disturbed_windows: Option<usize>, "", Window, Never, "no window" =>
             it.accounting.map(|_| it.windows.disturbed());
         /// Windows with a disturbance, throttling or a slower clock.
@@ -368,7 +367,7 @@ columns! { |it: &Computed|
         /// Limit of `--until`.
         until_pct: Option<f64>, "%", Plan, Never, "not asked, skipped" =>
             it.input.schedule.filter(|_| it.input.pin.is_some()).and_then(|all| Some(all.until?.half_width_pct));
-        /// Smallest share of the received datagrams that one receiver (of responses, one client) got.
+        /// Smallest share of the datagrams that a receiver (of responses, a client) got.
         receiver_share_min_pct: Option<f64>, "%", Window, Never, "none received" =>
             derived::receiver_share_min_pct(it.samples);
         /// Jain's index of the flows' datagrams: 1 if all got the same, 1/*n* if one of *n* got all.
@@ -382,10 +381,10 @@ columns! { |it: &Computed|
             it.fairness.as_ref().and_then(|all| all.fastest_pps).filter(|_| it.speaks);
         /// Flows over which nothing came.
         starved_flows: Option<usize>, "", Case, Flows, "no `flows`" => it.fairness.as_ref().map(|all| all.starved);
-        /// SO_RCVBUF, read back: the smallest of all sockets that receive.
+        /// Smallest SO_RCVBUF of the receiving sockets, read back.
         rcvbuf_bytes: Option<u64>, "B", Run, Never, "no window" =>
             it.samples.first().map(|sample| sample.rcvbuf_bytes);
-        /// SO_SNDBUF, read back: the smallest of all sockets that send.
+        /// Smallest SO_SNDBUF of the sending sockets, read back.
         sndbuf_bytes: Option<u64>, "B", Run, Never, "no window" =>
             it.samples.first().map(|sample| sample.sndbuf_bytes);
     }
@@ -393,17 +392,17 @@ columns! { |it: &Computed|
     "Where and when" {
         /// Name of the board profile.
         board: String, "", Start, Never, "never" => safe(&it.environment.board);
-        /// Name of the machine in the device tree, or in DMI.
+        /// Machine, by the device tree or DMI.
         model: String, "", Start, Never, "unknown" => known(&it.host.model);
-        /// The least specific entry of the device tree's `compatible`: chip or family.
+        /// Least specific entry of the device tree's `compatible`: chip or family.
         soc: String, "", Start, Never, "no device tree" => known(&it.host.soc);
         /// Name of the CPUs.
         cpu_model: String, "", Start, Never, "unknown" => known(&it.host.cpu_model);
-        /// Architecture that the program was built for, such as `aarch64`.
+        /// Architecture of the program, such as `aarch64`.
         arch: String, "", Start, Never, "never" => safe(&it.host.build.arch);
-        /// Target triple that the program was built for.
+        /// Target triple of the program.
         target: String, "", Start, Never, "never" => safe(&it.host.build.target);
-        /// The kernel's name for its architecture (`uname -m`), such as `armv7l`.
+        /// Architecture of the kernel (`uname -m`), such as `armv7l`.
         machine: String, "", Start, Never, "unknown" => known(&it.host.machine);
         /// Emulator or hypervisor, such as `qemu`.
         virtualization: String, "", Start, Never, "nothing shows" => known(&it.host.virtualization);
@@ -416,17 +415,17 @@ columns! { |it: &Computed|
         /// `yes`: softirq time is in no thread's CPU time; `no`: it is.
         irq_time_accounting: String, "", Start, Never, "configuration unreadable" =>
             input::irq_time_accounting(it.host).to_owned();
-        /// Governors of cpufreq at the start.
+        /// Governors of cpufreq.
         governor: String, "", Start, Never, "no cpufreq" => known(&it.host.governor);
         /// Driver of cpufreq.
         cpufreq_driver: String, "", Start, Never, "no cpufreq" => known(&it.host.cpufreq_driver());
-        /// Lowest clock that a governor may choose, over all CPUs.
+        /// Lowest clock that governors may choose.
         freq_min_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq" =>
             input::mhz(it.host, |policy| policy.min_khz, u64::min);
-        /// Highest clock that a governor may choose, over all CPUs.
+        /// Highest clock that governors may choose.
         freq_max_mhz: Option<f64>, "MHz", Start, Never, "no cpufreq" =>
             input::mhz(it.host, |policy| policy.max_khz, u64::max);
-        /// Lowest clock asked for on the CPU of a bench thread when a window closed.
+        /// Lowest requested clock of a bench thread's CPU when a window closed.
         freq_low_mhz: Option<f64>, "MHz", Run, Never, "no cpufreq, not pinned" =>
             sensors::freq_low_mhz(it.samples);
         /// Slowest real clock of a bench thread's CPU, relative to that at the start.
@@ -440,24 +439,23 @@ columns! { |it: &Computed|
         idle_states: String, "", Window, Never, "no cpuidle, not pinned" => sensors::idle_states(it.samples);
         /// CPUs isolated from the scheduler (`isolcpus=`), or `no`.
         isolated_cpus: String, "", Start, Never, "unknown" => input::isolated_cpus(it.host);
-        /// Load average over the minute before the start.
+        /// Load average of the last minute.
         load_1min: Option<f64>, "", Start, Never, "unknown" => it.host.load_1min.map(decimals::<2>);
         /// CPUs that RPS moves packets of `lo` to, or `no`.
         rps_cpus: String, "", Start, Never, "unknown" => input::rps_cpus(it.host);
-        /// Flows that conntrack tracked at the start in this network namespace.
+        /// Flows that conntrack tracked in this network namespace.
         conntrack_entries: Option<u64>, "", Start, Never, "not loaded" => it.host.conntrack.map(|it| it.entries);
         /// CPUs that take the interrupts of network interfaces, such as `eth0 on 0`.
         nic_irq_cpus: String, "", Start, Never, "unknown" => input::nic_irq_cpus(it.host);
-        /// Hottest sensor of the CPUs before the case's first window.
+        /// Hottest CPU sensor before the first window.
         temp_c_start: Option<f64>, "°C", Run, Never, "no sensor" =>
             celsius(it.samples.first().and_then(|first| first.climate.first_millic));
-        /// Hottest sensor of the CPUs after the case's last window.
+        /// Hottest CPU sensor after the last window.
         temp_c_end: Option<f64>, "°C", Run, Never, "no sensor" =>
             celsius(it.samples.last().and_then(|last| last.climate.last_millic));
-        /// Highest reading of the CPUs' sensors around the case's windows.
+        /// Hottest CPU sensor around the windows.
         temp_c_max: Option<f64>, "°C", Run, Never, "no sensor" => sensors::temp_c_max(it.samples);
-        /// Kinds of throttling during the case; `no`: none; `not by the kernel`: the kernel did not throttle, and no
-        /// firmware says whether it did.
+        /// Kinds of throttling; `no`: none; `not by the kernel`: the kernel did not throttle, the firmware is unknown.
         throttled: String, "", Run, Never, "no sensor" => sensors::throttled(it.samples);
         /// Interface of this host: driver, speed, MTU, queues, rings, coalescing, EEE, queueing discipline.
         #[serde(serialize_with = "column::text")]
@@ -482,11 +480,11 @@ columns! { |it: &Computed|
         remote_nic: NicText, "", Start, Never, "one host" => it.input.nics.1.clone();
         /// Machine, or across a wire both: board, model, CPUs, architecture, and what virtualises it.
         machine_id: String, "", Start, Always, "never" => String::new();
-        /// Seed of the shuffled order, for `--seed`.
+        /// Seed of the shuffled order (`--seed`).
         seed: u32, "", Plan, Always, "never" => it.input.schedule.map_or(0, |it| it.seed);
         /// When the case's first window opened, UTC, RFC 3339.
         started_at: String, "", Case, Always, "no window" => derived::started_at(it.samples);
-        /// Version of udpbench, with the profile of cargo that built it unless that is `dist`: `0.1.0-release`.
+        /// Version of udpbench, with its cargo profile unless `dist`: `0.1.0-release`.
         version: String, "", Start, Never, "never" => safe(&it.host.build.version);
     }
 }

@@ -101,23 +101,23 @@ names in one field are joined with `+`.
 `_low` and `_high` beside an estimate are the bounds of its interval. They are also empty with one window or pair
 (`ratio_to_half`: too few rounds), the upper one of a round trip if that may be unanswered.
 
-*short*: the runs whose CSV has the column; `--columns all` and JSON have all. *varied*: a case has
-another value than the usual one.
+*short*: the runs whose CSV has the column; `--columns all` and JSON have all. *varied*: a case has another value than
+the usual one.
 
-*over* is what a column covers, and its unit:
+*over*: what a column covers, and its unit:
 
-- *plan*: what was asked for.
-- *start*: host and program when the program started.
-- *window*: the time from the opening to the closing of each window.
-- *drain*: the datagrams sent from the opening of each window on, until receivers had emptied their queues after the
-  closing. Between two hosts: those of the whole run.
+- *plan*: what was asked for, mostly by the option of that name.
+- *start*: host and program at the start.
+- *window*: from the opening to the closing of each window.
+- *drain*: datagrams sent from the opening of each window on, until receivers had emptied their queues. Between two
+  hosts: those of the whole run.
 - *run*: each window with its warm-up and drain.
 - *verify*: the windows of `--verify`, which count in no other column.
 - *case*: all windows of the case.
 
-*empty* is when a column has no value; where nothing is said, it always has one:
+*empty*: when a column has no value; where nothing is said, it always has one:
 
-- *no window*: no window was measured: the case was skipped, or it failed or was interrupted before the first was over.
+- *no window*: none was measured: the case was skipped, failed, or was interrupted before the first was over.
 - *no speed*: the same, or `status` is `failed`.
-- *unchecked*: no `--verify`, payload below 12 B, engine `null`, or the case was skipped.
+- *unchecked*: no `--verify`, payload below 12 B, engine `null`, or skipped.
 ";
