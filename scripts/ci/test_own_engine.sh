@@ -27,9 +27,9 @@ rm -rf "$scratch/crates" "$scratch/example" "$scratch/run"
 mkdir -p "$scratch/crates" "$scratch/run/home"
 
 # --allow-dirty: what is to be committed is to be tested, too.
-cargo package --quiet --no-verify --allow-dirty --target-dir "$scratch/target" -p udpbench-datapath -p udpbench-host -p udpbench
+cargo package --quiet --no-verify --allow-dirty --target-dir "$scratch/target" -p udpbench-datapath -p udpbench-host -p udpbench-field -p udpbench
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
-for package in udpbench-datapath udpbench-host udpbench; do
+for package in udpbench-datapath udpbench-host udpbench-field udpbench; do
     tar -C "$scratch/crates" -xf "$scratch/target/package/$package-$version.crate"
 done
 ok "cargo package makes all crates"
@@ -44,6 +44,7 @@ cat >>Cargo.toml <<PATCH
 udpbench = { path = "$scratch/crates/udpbench-$version" }
 udpbench-datapath = { path = "$scratch/crates/udpbench-datapath-$version" }
 udpbench-host = { path = "$scratch/crates/udpbench-host-$version" }
+udpbench-field = { path = "$scratch/crates/udpbench-field-$version" }
 PATCH
 export CARGO_TARGET_DIR=$scratch/target
 cargo test --quiet

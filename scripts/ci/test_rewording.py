@@ -85,7 +85,7 @@ def reworded(copy, dice):
         word = lambda it: it[0] if it[0].startswith("{") else dice.choice(WORDS)  # noqa: E731
         return found[1] + WORD.sub(word, found[2])
 
-    for path in [*(copy / "src").rglob("*.rs"), *(copy / "host/src").rglob("*.rs")]:
+    for path in (path for package in (".", "field", "host") for path in (copy / package / "src").rglob("*.rs")):
         text = path.read_text(encoding="utf-8")
         changed = BLOCK.sub(lambda block: SENTENCE.sub(sentence, block[0]), text)
         if changed != text:

@@ -72,7 +72,7 @@ SIMULATIONS = [
 # Modules of tests/it/ that start the program beside threads that come and go. Of such a process qemu-user now and
 # then forks a child that waits for ever for a lock that another thread had (seen with 7.2: futex_wait, before execve).
 ONE_AT_A_TIME = ["verify"]
-SOURCES = [ROOT / "src", ROOT / "host/src", ROOT / "datapath/src"]
+SOURCES = [ROOT / "src", ROOT / "field/src", ROOT / "host/src", ROOT / "datapath/src"]
 DEFAULT = ["aarch64-unknown-linux-gnu", "armv7-unknown-linux-gnueabihf"]
 RESULT = re.compile(r"^test result: .* (\d+) passed; (\d+) failed; (\d+) ignored; .* (\d+) filtered", re.M)
 
