@@ -13,7 +13,7 @@ use crate::text::number::within;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct TuningArgs {
-    /// Settings to try [default: all but control]
+    /// Settings to try [default: all but pause, speed and control]
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
     pub setting: Vec<Name>,
     /// Changes settings, one at a time; without it, only shows them

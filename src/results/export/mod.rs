@@ -77,7 +77,7 @@ pub enum Format {
     /// CSV for spreadsheets that write 1,5 for 1.5, with semicolons between the cells
     #[value(skip)]
     CsvDecimalComma,
-    /// An array of rows
+    /// An object: what is concluded, and the rows
     Json,
     /// An object per line for each row, on standard output, as soon as it is final
     Jsonl,
