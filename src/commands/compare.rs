@@ -45,7 +45,10 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
             &shared,
         )
     };
-    let conclusion = Conclusion::of_comparison(comparison.is_worse(), comparison.is_inconclusive());
+    let conclusion = Conclusion::of_comparison(
+        comparison.judgement.is_worse(),
+        comparison.is_inconclusive(),
+    );
     show_answers(shape, &conclusion, table, rows)?;
     Ok(outcome(&comparison, args.asked.accept.is_some()).into())
 }
@@ -53,7 +56,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 /// Returns what can tell what this comparison cannot. Empty: there is nothing, or no need.
 fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
     let engines = &comparison.judgement.engines;
-    if comparison.is_worse() {
+    if comparison.judgement.is_worse() {
         return String::new();
     }
     let is_open = comparison.is_inconclusive();
@@ -88,7 +91,7 @@ fn measure_again(before: &Path, after: &Path) -> String {
 
 /// Returns the outcome of a comparison. `accept`: an open question is no failure.
 pub(super) fn outcome(comparison: &Comparison, accept: bool) -> Outcome {
-    if comparison.is_worse() {
+    if comparison.judgement.is_worse() {
         Outcome::Worse
     } else if comparison.is_inconclusive() && !accept {
         Outcome::Inconclusive

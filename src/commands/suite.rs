@@ -174,7 +174,7 @@ pub fn show_suites(args: &SuitesArgs) -> anyhow::Result<ExitCode> {
             let suite = suite::find("suites", name)?;
             show_file(suite::source(&suite.name).unwrap_or_default())?;
         }
-        None => show(&list(&suite::all()?))?,
+        None => show(&list(&suite::all()))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -164,7 +164,7 @@ pub(super) fn changes(files: &[Results]) -> Option<Markup> {
 
 fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
     let comparisons = comparisons(base, file);
-    let is_worse = comparisons.iter().any(Comparison::is_worse);
+    let is_worse = comparisons.iter().any(|it| it.judgement.is_worse());
     let grade = [base, file].map(|file| Quality::of(&file.rows).grade);
     let grade = grade[0].max(grade[1]);
     let class = if is_worse {

@@ -8,6 +8,7 @@ use std::f64::consts::FRAC_PI_3;
 use statrs::statistics::{Data, Distribution};
 
 use self::signed_rank::SignedRank;
+pub use self::signed_rank::coverage;
 
 /// An estimate of the middle of some values, with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,15 +43,6 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
         low: interval.map(|(low, _)| low),
         high: interval.map(|(_, high)| high),
     })
-}
-
-/// Returns the actual coverage of the interval of `n` values, as a fraction: the probability that it contains the true
-/// middle. At least [`CONFIDENCE`] from six values on. Below six, even the whole range of the values covers less.
-pub fn coverage(n: usize) -> f64 {
-    if n < 2 {
-        return 0.0;
-    }
-    signed_rank::coverage(n, CONFIDENCE)
 }
 
 /// Returns the median: the middle value, or the mean of the two in the middle. `None`: there are no values.
@@ -104,7 +96,7 @@ pub fn significant(p_values: &[f64], rate: f64) -> Vec<bool> {
     significant
 }
 
-/// Returns a number without its decimals; 0 for negative ones.
+/// Returns a number without its decimals; 0 for negative ones, the largest possible one for larger ones.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -112,6 +104,11 @@ pub fn significant(p_values: &[f64], rate: f64) -> Vec<bool> {
 )]
 pub fn whole(number: f64) -> u64 {
     number as u64
+}
+
+/// Returns a number as [`whole`] does, for counts that have 32 bits.
+pub fn whole_u32(number: f64) -> u32 {
+    u32::try_from(whole(number)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

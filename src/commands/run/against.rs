@@ -92,7 +92,7 @@ impl Base {
         let mut engines = comparison.judgement.engines.iter();
         let is_suspect = comparison.judgement.suspects().next().is_some();
         let is_unsure = is_suspect || engines.any(|engine| !engine.is_testable());
-        if !is_unsure || comparison.is_worse() {
+        if !is_unsure || comparison.judgement.is_worse() {
             return false;
         }
         let threshold = self.question.threshold;

@@ -15,11 +15,11 @@ pub const MOST_ROUNDS: u32 = 1000;
 
 /// First line of the log: what to measure, and on which machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Header {
+pub struct AbHeader {
     /// Circumstances of the run.
     #[serde(flatten)]
     pub run: Run,
-    /// Number of rounds. With [`Header::until`], the number of rounds from one look to the next.
+    /// Number of rounds. With [`AbHeader::until`], the number of rounds from one look to the next.
     pub rounds: u32,
     /// Rule for measuring more rounds. `None`: there are no more.
     pub until: Option<Until>,
@@ -73,7 +73,7 @@ impl Setup {
     }
 }
 
-impl Header {
+impl AbHeader {
     /// Returns the setup of a side.
     pub fn setup(&self, side: Side) -> &Setup {
         match side {
@@ -95,7 +95,7 @@ impl Header {
     }
 }
 
-impl Kind for Header {
+impl Kind for AbHeader {
     type Event = Event;
     const NAME: &'static str = "ab";
     const WHAT: &'static str = "a log of udpbench ab";
@@ -121,8 +121,8 @@ pub struct Pair<'a> {
 ///
 /// # Errors
 /// Returns an error if the sides have different numbers of cases, or if a case has a rate.
-pub fn pairs(header: &Header) -> Result<Vec<Pair<'_>>, String> {
-    let Header { a, b, .. } = header;
+pub fn pairs(header: &AbHeader) -> Result<Vec<Pair<'_>>, String> {
+    let AbHeader { a, b, .. } = header;
     let (of_a, of_b) = (a.plan.cases().count(), b.plan.cases().count());
     if of_a != of_b {
         return Err(format!(

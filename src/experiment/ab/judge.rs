@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::header::Pair;
-use super::record::Measured;
-use super::{Record, Side};
+use super::windows::PairWindows;
+use super::{AbComparison, Side};
 use crate::stats::CONFIDENCE;
 use crate::verdict::judge::{
     self, Answer, Case, Change, Changes, Evidence, Judgement, Obstacle, Question, Threshold,
@@ -21,12 +21,12 @@ use crate::verdict::judge::{
 const CAUTION: u32 = 100;
 
 /// Judges all cases, engines and parts.
-pub fn judge(record: &Record, question: Question) -> Judgement {
-    let looks = record.header().until.map_or(1, |until| until.looks);
-    let pairs = record.pairs();
-    let measured = record.measured().iter().zip(&pairs);
+pub fn judge(comparison: &AbComparison, question: Question) -> Judgement {
+    let looks = comparison.header.until.map_or(1, |until| until.looks);
+    let pairs = comparison.pairs();
+    let measured = comparison.pairs.iter().zip(&pairs);
     let run = measured.filter(|(_, pair)| pair.refusal().is_none());
-    let to_blame = record.rounds_to_blame();
+    let to_blame = comparison.rounds_to_blame();
     let judged = run.map(|(measured, pair)| {
         let series = Series::of(measured.differences(question.by));
         (series, case(pair, measured, question, to_blame))
@@ -37,26 +37,26 @@ pub fn judge(record: &Record, question: Question) -> Judgement {
         confidence: 1.0 - (1.0 - CONFIDENCE) / f64::from(looks),
         threshold: question.threshold,
     };
-    let is_busy = record.is_of_busy_machine();
+    let is_busy = comparison.is_of_busy_machine();
     let questions = if is_busy { looks * CAUTION } else { looks };
     let mut judgement = judge::judge(question, cases, questions, &rounds);
-    if record.header().tunings.is_some() {
+    if comparison.header.tunings.is_some() {
         judgement.noun = "setting";
     }
-    doubt_failures(record, &mut judgement);
+    doubt_failures(comparison, &mut judgement);
     judgement
 }
 
 /// Returns the results for programs: objects with the same keys, one for each engine, part and case. `null`: unknown, or
 /// not in this kind of row.
-pub fn rows(record: &Record, judgement: &Judgement) -> Vec<Value> {
-    let shared = json!({ "rounds": record.rounds() });
+pub fn rows(comparison: &AbComparison, judgement: &Judgement) -> Vec<Value> {
+    let shared = json!({ "rounds": comparison.rounds() });
     judge::rows::rows(judgement, ["a_value", "b_value"], &shared)
 }
 
 /// Calls nothing the same or better whose B alone failed now and then.
-fn doubt_failures(record: &Record, judgement: &mut Judgement) {
-    if !record.has_failures() {
+fn doubt_failures(comparison: &AbComparison, judgement: &mut Judgement) {
+    if !comparison.has_failures() {
         return;
     }
     let doubt = |answer: &mut Answer, failures: Option<Verdict>| {
@@ -66,12 +66,15 @@ fn doubt_failures(record: &Record, judgement: &mut Judgement) {
         }
     };
     for engine in &mut judgement.engines {
-        doubt(&mut engine.whole, record.failures_of_b_alone(&engine.label));
+        doubt(
+            &mut engine.whole,
+            comparison.failures_of_b_alone(&engine.label),
+        );
     }
-    let measured = record.measured().iter().zip(record.pairs());
+    let measured = comparison.pairs.iter().zip(comparison.pairs());
     let run = measured.filter(|(_, pair)| pair.refusal().is_none());
     for ((measured, pair), case) in run.zip(&mut judgement.cases) {
-        let failures = record.failures_of_b_alone(&pair.label());
+        let failures = comparison.failures_of_b_alone(&pair.label());
         let has_any = measured.failures(Side::B) > 0;
         doubt(&mut case.answer, failures.filter(|_| has_any));
     }
@@ -146,7 +149,7 @@ fn mean_by_round(series: &[&Series]) -> ByRound {
         .collect()
 }
 
-fn case(pair: &Pair, measured: &Measured, question: Question, to_blame: usize) -> Case {
+fn case(pair: &Pair, measured: &PairWindows, question: Question, to_blame: usize) -> Case {
     let verdict = measured
         .verdict_on_failures(to_blame)
         .unwrap_or(Verdict::Unclear);

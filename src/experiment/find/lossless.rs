@@ -12,6 +12,7 @@ use super::loads::Found;
 use super::place::TrialOutcome;
 use crate::data::{Arrivals, Case, EngineProperties, Rate, Sample};
 use crate::results::row::{burst, by_chance};
+use crate::stats::whole_u32;
 
 /// First rate of a search, in datagrams per second. The search doubles it. A flood would also fill queues that ssh
 /// needs. At this rate, short trials have some ten datagrams.
@@ -58,12 +59,7 @@ impl Lossless {
 
     /// Creates a search for a train without trials.
     pub fn train(case: Case, sender: EngineProperties, asked: BurstQuestion) -> Self {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "1024 at most"
-        )]
-        let unit = (burst(&case, &sender) as u32).max(1);
+        let unit = whole_u32(burst(&case, &sender)).max(1);
         // A longer train would be hardly over when the next one is due: a flood.
         let microseconds = u32::try_from(asked.pause.as_micros()).unwrap_or(u32::MAX);
         let most = microseconds.clamp(FIRST_TRAIN, Arrivals::LONGEST_TRAIN) / unit;

@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 
 use super::loads::{Class, Counts, Found, Goal, TrialLoss, TrialRequest};
 use crate::data::Rate;
+use crate::stats::whole_u32;
 
 /// Highest probability that a bound is due to chance alone.
 const ERROR: f64 = 0.01;
@@ -259,11 +260,5 @@ impl Mlr {
 }
 
 fn at(load: f64) -> u32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "within the limits"
-    )]
-    let load = load.clamp(1.0, f64::from(MOST)) as u32;
-    load
+    whole_u32(load).clamp(1, MOST)
 }

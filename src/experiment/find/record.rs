@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::header::{Header, Question};
+use super::header::{FindHeader, SearchQuestion};
 use super::load_search::Doubt;
 use super::names::Names;
 use super::turns::Turns;
@@ -16,15 +16,18 @@ use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::text::digits::counted;
 use crate::trial::spec::TrialSpec;
 
-/// Header and results so far of all searches.
-#[derive(Clone, Debug)]
+/// FindHeader and results so far of all searches.
+#[derive(Debug)]
 pub struct Record {
-    header: Header,
-    cases: Vec<Searched>,
+    /// FindHeader of the log.
+    pub header: FindHeader,
+    /// Every case, including cases that do not run.
+    pub cases: Vec<Searched>,
     turns: Turns,
     /// Number of trials that were made again, by reason.
     pub(super) repeats: BTreeMap<String, u64>,
-    is_interrupted: bool,
+    /// True if a signal or the loss of the remote host ended the search, and it was not resumed.
+    pub is_interrupted: bool,
 }
 
 /// One in this many trials that other programs disturbed is enough for a doubt.
@@ -33,7 +36,7 @@ const ONE_IN: u64 = 4;
 const FEWEST: u64 = 3;
 
 /// Results so far of a case.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Searched {
     /// Case from the plan.
     pub case: Case,
@@ -52,14 +55,14 @@ pub struct Searched {
 }
 
 impl Logged for Record {
-    type Header = Header;
+    type Header = FindHeader;
 
-    fn begin(header: Header) -> Result<Self, String> {
+    fn begin(header: FindHeader) -> Result<Self, String> {
         Ok(Self::new(header))
     }
 
-    fn header(&self) -> &Header {
-        self.header()
+    fn header(&self) -> &FindHeader {
+        &self.header
     }
 }
 
@@ -136,7 +139,7 @@ impl Experiment for Record {
 
 impl Record {
     /// Creates a record without results.
-    pub fn new(header: Header) -> Self {
+    pub fn new(header: FindHeader) -> Self {
         let searched = |planned: &Planned| {
             let (case, sender) = (planned.case, header.plan.pair(&planned.case).sender);
             Searched {
@@ -159,21 +162,6 @@ impl Record {
         }
     }
 
-    /// Returns the header of the log.
-    pub fn header(&self) -> &Header {
-        &self.header
-    }
-
-    /// Returns every case, including cases that do not run.
-    pub fn cases(&self) -> &[Searched] {
-        &self.cases
-    }
-
-    /// Returns whether a signal or the loss of the remote host ended the search, and it was not resumed.
-    pub fn is_interrupted(&self) -> bool {
-        self.is_interrupted
-    }
-
     /// Returns the limiting place of a case. `None`: it is unknown, or it may be the disturbance by other programs or
     /// the CPU that both ends share.
     pub fn limit(&self, case: &Searched) -> Option<&'static str> {
@@ -186,7 +174,7 @@ impl Record {
     /// Returns the names of the cases for people.
     pub fn names(&self) -> Names {
         let searched = match self.header.question {
-            Question::Axis(asked) => Some(asked.parameter),
+            SearchQuestion::Axis(asked) => Some(asked.parameter),
             _ => None,
         };
         Names::new(self.cases.iter().map(|case| &case.case), searched)

@@ -3,23 +3,23 @@
 use serde_json::{Value, json};
 
 use super::axis::{AxisQuestion, AxisSearch, Change, Finding};
-use super::header::{BurstQuestion, LosslessQuestion, Question};
+use super::header::{BurstQuestion, LosslessQuestion, SearchQuestion};
 use super::lossless::Lossless;
 use super::{Record, Search, Searched};
 use crate::results::export::row_of;
 
 /// Returns the rows of a search: objects with the same keys.
 pub fn rows(record: &Record) -> Vec<Value> {
-    let question = record.header().question;
-    let rows = record.cases().iter().flat_map(|case| {
+    let question = record.header.question;
+    let rows = record.cases.iter().flat_map(|case| {
         let rows = match (&case.search, question) {
-            (Search::Lossless(search), Question::Lossless(asked)) => {
+            (Search::Lossless(search), SearchQuestion::Lossless(asked)) => {
                 vec![lossless(case, search, asked)]
             }
-            (Search::Burst(search), Question::Burst(asked)) => {
+            (Search::Burst(search), SearchQuestion::Burst(asked)) => {
                 vec![burst(record, case, search, asked)]
             }
-            (Search::Axis(search), Question::Axis(asked)) => {
+            (Search::Axis(search), SearchQuestion::Axis(asked)) => {
                 let found = search.found_or_none().into_iter();
                 found
                     .map(|found| axis(search, found.as_ref(), asked))
@@ -113,7 +113,7 @@ fn burst(record: &Record, case: &Searched, search: &Lossless, asked: BurstQuesti
         "too_long_packets": found.too_much,
         "longest_train_packets_low": low,
         "longest_train_packets_high": high,
-        "buffers_hold_packets": record.header().buffer_capacity(&case.case, search.rcvbuf_bytes),
+        "buffers_hold_packets": record.header.buffer_capacity(&case.case, search.rcvbuf_bytes),
         "limiting_place": search.load_search.limiting_place().unwrap_or_default(),
         "doubt": case.doubt().map(|doubt| doubt.why).unwrap_or_default(),
     })

@@ -1,11 +1,9 @@
 //! Charts as HTML tables and SVG. The page's style defines their colours, for light and dark mode.
 //!
 //! A chart of tracks is a table: label, drawing and values. The drawings share one axis. The browser lays out the text, so
-//! none is cut off or covers another, however narrow the window is. `time` draws values and lengths over time, `scale`
-//! computes positions and ticks of an axis.
+//! none is cut off or covers another, however narrow the window is. `scale` computes positions and ticks of an axis.
 
 mod scale;
-mod time;
 
 use std::fmt::Write as _;
 
@@ -13,7 +11,6 @@ use maud::{Markup, html};
 
 pub(super) use self::scale::Scale;
 use self::scale::Tick;
-pub(super) use self::time::{Parts, time_line, time_series};
 
 /// Returns an entry of a legend: a sign in the colour of `class`, and its meaning.
 pub(super) fn key(class: &str, sign: &str, what: &str) -> Markup {

@@ -105,11 +105,6 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
 }
 
 impl Comparison {
-    /// Returns whether anything is slower, dearer or broken.
-    pub fn is_worse(&self) -> bool {
-        self.judgement.is_worse()
-    }
-
     /// Returns whether the question is open: some engine may be worse by more than the threshold, was measured before
     /// and is not judged, or the whole machine is worse.
     pub fn is_inconclusive(&self) -> bool {
@@ -122,7 +117,7 @@ impl Comparison {
             machine <= -MACHINE_MOVED || is_one_better && machine <= -threshold.fraction();
         let is_open =
             !self.judgement.is_surely_not_worse() || self.is_one_missing || is_machine_worse;
-        !self.is_worse() && is_open
+        !self.judgement.is_worse() && is_open
     }
 
     /// Returns why no case was compared. `None`: some were.

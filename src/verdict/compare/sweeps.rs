@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::{BlockKey, Threads};
 use crate::stats;
+use crate::verdict::grouped;
 use crate::verdict::judge::{Change, Parts, Threshold};
 
 /// Logarithms of a case in all sweeps.
@@ -237,9 +238,7 @@ impl Fit<'_> {
 
     /// Returns the mean change of those cases that something measures.
     fn change(&self, cases: &[usize]) -> Option<Change> {
-        let Self {
-            sweeps, scatter, ..
-        } = self;
+        let (sweeps, scatter) = (self.sweeps, &self.scatter);
         let cases = self.measured(cases);
         let logs = cases
             .iter()
@@ -312,12 +311,8 @@ impl Sweeps {
     /// out.
     fn scatter(&self, logs: &[Option<[Vec<f64>; 2]>]) -> BTreeMap<Threads, Scatter> {
         let mut scatter: BTreeMap<Threads, Scatter> = BTreeMap::new();
-        let mut by_label: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (number, case) in self.cases.iter().enumerate() {
-            if logs[number].is_some() {
-                by_label.entry(&case.label).or_default().push(number);
-            }
-        }
+        let measured = (0..self.cases.len()).filter(|&number| logs[number].is_some());
+        let by_label = grouped(measured.map(|number| (&self.cases[number].label, number)));
         for cases in by_label.values() {
             for (left, free) in self.unexplained(cases, logs) {
                 // The cases of a block follow each other.
@@ -396,12 +391,8 @@ impl Sweeps {
         let mut terms = 1;
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for cut in 0..4 {
-            let mut parts = BTreeMap::new();
-            for (place, &number) in cases.iter().enumerate() {
-                let places: &mut Vec<usize> =
-                    parts.entry(self.cases[number].parts[cut]).or_default();
-                places.push(place);
-            }
+            let places = cases.iter().enumerate();
+            let parts = grouped(places.map(|(place, &it)| (self.cases[it].parts[cut], place)));
             let blocks = |places: &Vec<usize>| {
                 let blocks = places.iter().map(|&place| self.cases[cases[place]].block);
                 blocks.collect::<BTreeSet<BlockKey>>().len()

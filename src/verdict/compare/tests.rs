@@ -125,7 +125,7 @@ fn an_engine_that_is_slower_is_found_and_it_alone() {
         .change
         .expect("ten blocks");
     assert!(change.low < -0.05 && -0.05 < change.high, "{change:?}");
-    assert!(found.is_worse() && !found.is_inconclusive());
+    assert!(found.judgement.is_worse() && !found.is_inconclusive());
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_slower_std_is_blamed_on_std() {
 fn a_change_of_the_machine_is_said_once_and_is_no_engines() {
     let after = sweep("after.csv", 10, 2, |_, _| 0.8);
     let found = against(plain(1), after);
-    assert!(!found.is_worse());
+    assert!(!found.judgement.is_worse());
     // A change of the machine may meet engines unlike, by a tenth of it: here 2 %, as much as the threshold.
     assert!(
         found
@@ -156,7 +156,7 @@ fn a_change_of_the_machine_is_said_once_and_is_no_engines() {
 fn where_nothing_changed_that_is_the_answer() {
     let found = against(plain(1), plain(2));
     assert_eq!(other_than_same(&found), []);
-    assert!(!found.is_worse() && !found.is_inconclusive());
+    assert!(!found.judgement.is_worse() && !found.is_inconclusive());
 }
 
 #[test]

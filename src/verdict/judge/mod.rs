@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::stats;
+use crate::verdict::grouped;
 
 pub use self::change::Change;
 pub use self::parts::{Part, Parts};
@@ -163,12 +164,9 @@ pub fn judge(
     evidence: &impl Evidence,
 ) -> Judgement {
     let risk = ERROR_RATE / 2.0 / f64::from(looks);
-    let mut by_label: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (number, case) in cases.iter().enumerate() {
-        if case.answer.verdict == Verdict::Unclear {
-            by_label.entry(case.label.clone()).or_default().push(number);
-        }
-    }
+    let judged = cases.iter().enumerate();
+    let judged = judged.filter(|(_, case)| case.answer.verdict == Verdict::Unclear);
+    let by_label = grouped(judged.map(|(number, case)| (case.label.clone(), number)));
     let cut = |members: &Vec<usize>| parts::cuts(members, |number| cases[number].parts);
     let cuts: Vec<_> = by_label.values().map(cut).collect();
     let parts = cuts.iter().flatten().flatten();
@@ -304,10 +302,7 @@ impl Judgement {
         !self.engines.is_empty()
             && !self.is_too_short()
             && !self.cases.iter().any(is_undecided)
-            && self
-                .engines
-                .iter()
-                .all(|it| it.is_surely_not_worse(self.question))
+            && (self.engines.iter()).all(|it| it.is_surely_not_worse(self.question))
     }
 
     /// Returns whether the question is open: nothing is surely worse, and something may be.
@@ -319,11 +314,8 @@ impl Judgement {
     pub fn suspects(&self) -> impl Iterator<Item = &Engine> {
         let Question { by, threshold } = self.question;
         self.engines.iter().filter(move |engine| {
-            let Answer {
-                change, verdict, ..
-            } = &engine.whole;
             let is_worse = |it: Change| by.upward_if_better(it.estimate) <= -threshold.fraction();
-            !verdict.is_news() && change.is_some_and(is_worse)
+            !engine.whole.verdict.is_news() && engine.whole.change.is_some_and(is_worse)
         })
     }
 

@@ -30,28 +30,32 @@ pub struct Answer {
     pub is_too_noisy: bool,
 }
 
-impl Answer {
-    pub(super) fn of(board: &BoardRanking, by: By) -> Self {
-        let ranked = board.engines();
-        let overloaded = board.overloaded.iter().map(|one| one.engine.as_str());
+impl BoardRanking {
+    /// Returns the advice: the engines to use, the certainty, and the gain of each technique. Every place that gives
+    /// advice shows this answer.
+    pub fn answer(&self, by: By) -> Answer {
+        let ranked = self.engines();
+        let overloaded = self.overloaded.iter().map(|one| one.engine.as_str());
         let engines: Labels = ranked.iter().copied().chain(overloaded).collect();
-        let measures = if board.is_latency && by != By::Cpu && !engines.is_empty() {
+        let measures = if self.is_latency && by != By::Cpu && !engines.is_empty() {
             vec![Measure::RoundTrip]
         } else {
-            let is_ranked = |&measure: &Measure| board.averaged_by(measure).next().is_some();
+            let is_ranked = |&measure: &Measure| self.averaged_by(measure).next().is_some();
             let asked = Measure::ALL.into_iter().filter(|one| by.includes(*one));
             asked.filter(is_ranked).collect()
         };
-        match unusable(board, &measures, &engines) {
-            None => Self::by(board, &measures, &engines),
-            Some(why) => Self {
+        match unusable(self, &measures, &engines) {
+            None => Answer::by(self, &measures, &engines),
+            Some(why) => Answer {
                 said: vec![format!("No recommendation: {why}")],
-                reach: reach(board, &engines, false),
-                ..Self::default()
+                reach: reach(self, &engines, false),
+                ..Answer::default()
             },
         }
     }
+}
 
+impl Answer {
     /// Returns the answer by measures, of which the first decides.
     fn by(board: &BoardRanking, measures: &[Measure], engines: &Labels) -> Self {
         let labels = board.labels();

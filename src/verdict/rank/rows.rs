@@ -149,12 +149,13 @@ impl<'a> EligibleRows<'a> {
     fn without_ratio(&self) -> usize {
         let groups = self.groups.iter();
         let groups = groups.filter(|(group, _)| group.asked.is_none());
-        let rows = groups.flat_map(|(_, engines)| {
+        let without = groups.map(|(_, engines)| {
             let unit = unit(Measure::Speed, engines);
             let rows = engines.values().flatten();
-            rows.filter(move |row| Measure::Speed.of(row, unit).is_none())
+            rows.filter(|row| Measure::Speed.of(row, unit).is_none())
+                .count()
         });
-        rows.count()
+        without.sum()
     }
 }
 
@@ -190,8 +191,7 @@ fn lacks_interval(row: &Row) -> bool {
 /// Returns whether two rows are of the same run, such as one from its CSV and one from its raw samples, or from a
 /// file that combines several.
 fn are_same_run(one: &Row, other: &Row) -> bool {
-    let run = |row: &Row| (row.seed, row.started_at.clone());
-    !one.started_at.is_empty() && run(one) == run(other)
+    !one.started_at.is_empty() && (one.seed, &one.started_at) == (other.seed, &other.started_at)
 }
 
 /// Returns the reason why a row cannot be ranked.
@@ -235,11 +235,6 @@ fn keeps_rate(row: &Row) -> bool {
     asked.is_none_or(|asked| row.sent_pps.is_some_and(|sent| sent >= KEPT * asked))
 }
 
-/// Returns the loss of a row, if its file has a possible one.
-fn loss_pct(row: &Row) -> Option<f64> {
-    row.loss_pct.filter(|pct| (0.0..=100.0).contains(pct))
-}
-
 /// Returns the unit for comparing the engines of a group: ratios if any row has one.
 fn unit(measure: Measure, engines: &Engines) -> Unit {
     let mut rows = engines.values().flatten();
@@ -254,7 +249,7 @@ fn standing(measure: Measure, unit: Unit, engines: &Engines) -> Standing {
     let readings = engines.iter().filter_map(|(engine, rows)| {
         let readings = rows.iter().filter_map(|row| measure.of(row, unit));
         let reading = Reading::of_repeats(&readings.collect::<Vec<_>>())?;
-        let losses = rows.iter().filter_map(|row| loss_pct(row));
+        let losses = rows.iter().filter_map(|row| row.loss_pct);
         Some(RankedEngine {
             place: None,
             label: engine.clone(),

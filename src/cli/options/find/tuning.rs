@@ -3,7 +3,7 @@
 use super::{MIN_WINDOW, Peer, Share, refuse_short, request};
 use crate::cli::{self, SearchArgs, TuningArgs};
 use crate::data::LoopbackTrains;
-use crate::experiment::ab::header::{Header, Setup, Until};
+use crate::experiment::ab::header::{AbHeader, Setup, Until};
 use crate::host::tuning::{Name, Wanted};
 use crate::plan::{Plan, Settings};
 use crate::results::log::Run;
@@ -19,7 +19,7 @@ pub fn comparison(
     args: &SearchArgs<TuningArgs>,
     peer: Option<&Peer>,
     started_at: &str,
-) -> anyhow::Result<Header> {
+) -> anyhow::Result<AbHeader> {
     let search = &args.search;
     refuse_short("--trial", search.trial, MIN_WINDOW)?;
     let mut given = args.common.parameters.clone();
@@ -38,7 +38,7 @@ pub fn comparison(
         },
         plan: request.plan,
     };
-    Ok(Header {
+    Ok(AbHeader {
         run: Run::new(started_at, cli::words_as_text()),
         rounds: search.rounds,
         until: limit(args, &setup.plan),

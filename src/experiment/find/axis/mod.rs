@@ -5,6 +5,7 @@
 //! signed-rank test (`rounds`). Neighbours that differ are measured again, and bisected where there are values between
 //! them (`steps`); or the lowest value in question is compared with all larger ones (`knee`).
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,7 @@ mod parameter;
 mod rounds;
 mod steps;
 
-/// Question of a search along a parameter.
+/// SearchQuestion of a search along a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AxisQuestion {
     /// Parameter that is searched.
@@ -79,20 +80,30 @@ impl AxisQuestion {
 }
 
 /// State of a search along a parameter.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct AxisSearch {
     case: Case,
     asked: AxisQuestion,
-    method: Method,
+    method: Box<dyn Method>,
 }
 
-/// What is looked for.
-#[derive(Clone, Debug)]
-enum Method {
-    /// Values at which the time or the loss changes.
-    Steps(Steps),
-    /// Value from which on more brings little.
-    Knee(Knee),
+/// Choice of the next value, and evaluation of the trials. It looks for values at which the time or the loss changes
+/// ([`Steps`]), or for the value from which on more brings little ([`Knee`]).
+trait Method: Debug + Send {
+    /// Returns the value of the next trial. `None`: the search is over.
+    fn next(&self) -> Option<u64>;
+
+    /// Adds a trial of that value.
+    fn take(&mut self, trial: Trial);
+
+    /// Returns what is found so far, sorted by value.
+    fn found(&self) -> Vec<Finding>;
+
+    /// Returns the smallest change that 9 of 10 searches find: see [`AxisSearch::detectable`].
+    fn detectable(&self) -> Option<f64>;
+
+    /// Returns the rounds of all values.
+    fn grid(&self) -> &Rounds;
 }
 
 impl AxisSearch {
@@ -100,9 +111,9 @@ impl AxisSearch {
     /// datagrams per call.
     pub fn new(case: Case, asked: AxisQuestion) -> Self {
         let grid = asked.parameter.grid(Parameter::per_call(&case));
-        let method = match asked.parameter {
-            Parameter::Call => Method::Knee(Knee::new(grid, asked)),
-            _ => Method::Steps(Steps::new(grid, asked, case.is_rr())),
+        let method: Box<dyn Method> = match asked.parameter {
+            Parameter::Call => Box::new(Knee::new(grid, asked)),
+            _ => Box::new(Steps::new(grid, asked, case.is_rr())),
         };
         Self {
             case,
@@ -113,10 +124,7 @@ impl AxisSearch {
 
     /// Returns the next trial. `None`: the search is over.
     pub fn next(&self) -> Option<Next> {
-        let value = match &self.method {
-            Method::Steps(steps) => steps.next(),
-            Method::Knee(knee) => knee.next(),
-        }?;
+        let value = self.method.next()?;
         Some(Next {
             case: self.asked.parameter.set(&self.case, value)?,
             window: self.asked.window(value),
@@ -130,18 +138,12 @@ impl AxisSearch {
 
     /// Adds the results of a trial.
     pub(super) fn note(&mut self, trial: Trial) {
-        match &mut self.method {
-            Method::Steps(steps) => steps.take(trial),
-            Method::Knee(knee) => knee.take(trial),
-        }
+        self.method.take(trial);
     }
 
     /// Returns what is found so far, sorted by value.
     pub fn found(&self) -> Vec<Finding> {
-        match &self.method {
-            Method::Steps(steps) => steps.found(),
-            Method::Knee(knee) => knee.found().into_iter().collect(),
-        }
+        self.method.found()
     }
 
     /// Returns what is found so far, or one `None`.
@@ -154,10 +156,7 @@ impl AxisSearch {
     /// Returns the smallest change, as a fraction, that 9 of 10 searches find at the scatter of this one. `None`: it has
     /// too few rounds, or is one for a knee.
     pub fn detectable(&self) -> Option<f64> {
-        match &self.method {
-            Method::Steps(steps) => steps.detectable(),
-            Method::Knee(_) => None,
-        }
+        self.method.detectable()
     }
 
     /// Returns the name of the parameter that is searched.
@@ -167,7 +166,7 @@ impl AxisSearch {
 
     /// Returns each value of the grid, with the median of its nanoseconds, and the share that was lost.
     pub fn curve(&self) -> Vec<(u64, Option<f64>, Option<f64>)> {
-        let grid = self.grid();
+        let grid = self.method.grid();
         let values = grid.values().iter().enumerate();
         let of_all = values.map(|(n, value)| (*value, grid.median_ns(n), grid.loss(n)));
         of_all.collect()
@@ -176,10 +175,8 @@ impl AxisSearch {
     /// Returns the smallest value from the knee on of whose datagrams this share or more was lost, and that share. `None`:
     /// there is none, or CPU time is compared, which no receiver limits.
     pub fn lossy(&self, least: f64) -> Option<(u64, f64)> {
-        let Method::Knee(knee) = &self.method else {
-            return None;
-        };
-        let knee = knee.found().filter(|_| self.asked.by == By::Speed)?.at;
+        let is_of_calls = self.asked.parameter == Parameter::Call && self.asked.by == By::Speed;
+        let knee = self.found().first().filter(|_| is_of_calls)?.at;
         let curve = self.curve().into_iter();
         let mut losses = curve.filter_map(|(value, _, loss)| Some((value, loss?)));
         losses.find(|(value, loss)| *value >= knee && *loss >= least)
@@ -187,20 +184,13 @@ impl AxisSearch {
 
     /// Returns the smallest and the largest value of the grid.
     pub fn range(&self) -> (u64, u64) {
-        let values = self.grid().values();
+        let values = self.method.grid().values();
         (values[0], values[values.len() - 1])
     }
 
     /// Returns the number of complete rounds of the grid.
     pub fn rounds(&self) -> usize {
-        self.grid().count()
-    }
-
-    fn grid(&self) -> &Rounds {
-        match &self.method {
-            Method::Steps(steps) => &steps.grid,
-            Method::Knee(knee) => &knee.rounds,
-        }
+        self.method.grid().count()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::axis::{AxisQuestion, AxisSearch, Change, Finding, Parameter};
-use super::super::header::Question;
+use super::super::header::SearchQuestion;
 use super::super::{Record, Search};
 use super::{or_dash, searched};
 use crate::results::command_line::CommandLine;
@@ -163,7 +163,7 @@ pub(super) fn legend(asked: AxisQuestion) -> String {
 /// Returns a note about each search for a knee whose senders are not the limit, or that ends at its largest number.
 pub(super) fn notes(record: &Record) -> String {
     let mut notes = String::new();
-    let is_knee = matches!(record.header().question, Question::Axis(asked) if asked.parameter == Parameter::Call);
+    let is_knee = matches!(record.header.question, SearchQuestion::Axis(asked) if asked.parameter == Parameter::Call);
     for (name, search) in searches(record).filter(|_| is_knee) {
         let ((_, most), call) = (search.range(), search.parameter());
         if search.found().iter().any(|it| it.at == most) {
@@ -174,7 +174,7 @@ pub(super) fn notes(record: &Record) -> String {
         }
         if let Some((value, loss)) = search.lossy(LOSSY) {
             let (flag, loss_pct) = (format!("--{call}"), 100.0 * loss);
-            let command = CommandLine(&record.header().run.command_line)
+            let command = CommandLine(&record.header.run.command_line)
                 .find_lossless(&[(&flag, value.to_string())]);
             let _ = writeln!(
                 notes,

@@ -41,7 +41,7 @@ pub(super) fn table(record: &Record) -> Table {
             if is_rate {
                 return or_dash(mbits((case, search)).map(|mbits| format!("{mbits:.1}")));
             }
-            let header = record.header();
+            let header = &record.header;
             or_dash(header.buffer_capacity(&case.case, search.rcvbuf_bytes))
         })
         .word("quality", |(case, _)| {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::super::header::{Header, Question};
+use super::super::header::{FindHeader, SearchQuestion};
 use super::super::lossless::Lossless;
 use super::super::{Record, Search, Searched};
 use super::{labelled, searched};
@@ -57,7 +57,7 @@ pub(super) struct Quality(Vec<Doubt>);
 impl Quality {
     /// Grades the result of a case. Of other searches than for rates, only a shared CPU is judged.
     pub(super) fn of(record: &Record, case: &Searched) -> Self {
-        let shared = record.header().shared_cpu(&case.case).map(Doubt::SharedCpu);
+        let shared = record.header.shared_cpu(&case.case).map(Doubt::SharedCpu);
         let mut doubts: Vec<Doubt> = shared.into_iter().collect();
         let Search::Lossless(search) = &case.search else {
             return Self(doubts);
@@ -68,7 +68,7 @@ impl Quality {
         let is_apart = shared.is_none();
         let is_steady = search.load_search.is_steady();
         let others = [
-            (Doubt::Slowed, is_slowed(record.header())),
+            (Doubt::Slowed, is_slowed(&record.header)),
             (Doubt::Disturbed, is_disturbed == Some(true)),
             (Doubt::Contradicted, is_apart && is_disturbed == Some(false)),
             (Doubt::Unsteady, is_apart && !is_steady),
@@ -109,7 +109,7 @@ pub(super) fn quality_and_next(record: &Record) -> String {
         }
     }
     let are_several = grades.len() > 1;
-    if !matches!(record.header().question, Question::Lossless(_)) {
+    if !matches!(record.header.question, SearchQuestion::Lossless(_)) {
         grades.retain(|(quality, _)| !quality.0.is_empty());
     }
     let graded = grades.iter().map(|(quality, names)| {
@@ -125,7 +125,7 @@ pub(super) fn quality_and_next(record: &Record) -> String {
     let mut text = String::new();
     labelled(&mut text, "quality", graded);
     // The command that resumes an interrupted search follows, and is its only next step.
-    if !record.is_interrupted() {
+    if !record.is_interrupted {
         let doubts: Vec<Doubt> = grades.iter().flat_map(|it| it.0.0.clone()).collect();
         labelled(&mut text, "next", next(record, &doubts));
     }
@@ -136,7 +136,7 @@ pub(super) fn quality_and_next(record: &Record) -> String {
 /// there is no doubt.
 fn next(record: &Record, doubts: &[Doubt]) -> Vec<String> {
     let is_any = |wanted: &[Doubt]| doubts.iter().any(|doubt| wanted.contains(doubt));
-    let header = record.header();
+    let header = &record.header;
     let (mut lines, mut changes) = (Vec::new(), Vec::new());
     let mut again = None;
     if is_any(&[Doubt::Slowed]) {
@@ -163,7 +163,7 @@ fn next(record: &Record, doubts: &[Doubt]) -> Vec<String> {
         return lines;
     };
     let mut rechecks = Duration::ZERO;
-    if let (true, Question::Lossless(asked)) = (is_any(&[Doubt::Wide]), header.question) {
+    if let (true, SearchQuestion::Lossless(asked)) = (is_any(&[Doubt::Wide]), header.question) {
         let recheck = (asked.recheck * 4).max(SHORT_RECHECK);
         changes.push(("--recheck", duration::text(recheck)));
         // Each of the two bounds is tried again for that long.
@@ -186,7 +186,7 @@ fn next(record: &Record, doubts: &[Doubt]) -> Vec<String> {
 }
 
 /// Returns whether no rate is the speed of a board.
-fn is_slowed(header: &Header) -> bool {
+fn is_slowed(header: &FindHeader) -> bool {
     let is_board = !header.environment.host.compatible.is_empty();
     let is_emulated = header.environment.host.virtualization.is_some() && is_board;
     is_debug(&header.environment.host.build.version) || is_emulated
