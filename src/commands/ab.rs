@@ -23,7 +23,7 @@ use crate::session::{Experiment, Logged, Resources};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::trial::agents::Agents;
 use crate::trial::spawned::THIS_PROGRAM;
-use crate::verdict::judge::Question;
+use crate::verdict::judge::Criterion;
 use crate::verdict::judge::table::Detail;
 
 /// Measures both sides in turn and prints the comparison. Exit code 3: something is slower, costs more CPU time or is
@@ -36,7 +36,7 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     measuring(|interrupt| with(args, args.asked.question(), interrupt))
 }
 
-fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
+fn with(args: &AbArgs, question: Criterion, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let log = args.output.resume.as_deref();
     let log = log.map(|path| Ok::<_, UsageError>((Log::<AbHeader>::open_to_resume(path)?, path)));
     let log = log.transpose()?;
@@ -143,7 +143,7 @@ fn agents<'a>(
 
 fn begin(
     args: &AbArgs,
-    question: Question,
+    question: Criterion,
     others: &mut [RemoteHost],
     interrupt: &Interrupt,
 ) -> anyhow::Result<(AbComparison, Outputs)> {
@@ -184,7 +184,7 @@ fn versions(
 fn resume(
     log: &Log<AbHeader>,
     path: &Path,
-    question: Question,
+    question: Criterion,
     others: &mut [RemoteHost],
     interrupt: &Interrupt,
 ) -> anyhow::Result<(AbComparison, Outputs)> {

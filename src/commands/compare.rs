@@ -15,7 +15,7 @@ use crate::term::{fold, shell};
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge;
-use crate::verdict::judge::Engine;
+use crate::verdict::judge::JudgedEngine;
 use crate::verdict::judge::table::Detail;
 
 /// Compares and prints the answers.
@@ -64,7 +64,7 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
         let advice = "next  stop what else runs, and mend what this names; then measure again:\n      udpbench check\n";
         return fold::text(advice, width().into());
     }
-    if engines.len() == 1 || engines.iter().any(Engine::is_unattributed) {
+    if engines.len() == 1 || engines.iter().any(JudgedEngine::is_unattributed) {
         let advice = "next  measure another engine, too, in all runs, or each engine against itself, in two programs or \
                       states:\n      udpbench ab -h\n";
         return fold::text(advice, width().into());

@@ -49,7 +49,7 @@ use crate::term::escape;
 use crate::term::fold;
 use crate::text::duration::about;
 use crate::verdict::quality::Quality;
-use crate::verdict::rank::{Answer, By};
+use crate::verdict::rank::{Answer, RankBy};
 
 /// Returns which engine to use, and how good the run is.
 fn conclude(rows: &[Row]) -> Conclusion {
@@ -83,7 +83,7 @@ fn answer(rows: &[Row]) -> Option<Answer> {
     };
     let boards = crate::verdict::rank::rank(&[results]);
     let board = boards.iter().find(|board| !board.groups.is_empty())?;
-    Some(board.answer(By::Both))
+    Some(board.answer(RankBy::Both))
 }
 
 /// Returns the error of a command whose cargo feature is not in this build.

@@ -15,7 +15,7 @@ use crate::cli::options::suite::{
 use crate::cli::{ReportArgs, RunArgs, SuitesArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
-use crate::experiment::suite::{self, Suite, Sweep};
+use crate::experiment::suite::{self, Suite, SuitePart};
 use crate::results::export::is_stdout;
 use crate::sys::interrupt::Interrupt;
 use crate::term::{fold, shell};
@@ -121,7 +121,7 @@ fn part(ended: anyhow::Result<Outcome>, directory: &Path) -> anyhow::Result<Outc
     ended
 }
 
-fn announce(args: &RunArgs, sweep: &Sweep) {
+fn announce(args: &RunArgs, sweep: &SuitePart) {
     if !args.output.quiet {
         say("");
         say(&format!("== {}: {}", sweep.name, sweep.about));

@@ -43,16 +43,16 @@ pub struct Suite {
     pub about: String,
     /// Sweeps, in the order in which they run.
     #[serde(rename = "sweep")]
-    pub sweeps: Vec<Sweep>,
+    pub sweeps: Vec<SuitePart>,
     /// Searches, in the order in which they run after the sweeps.
     #[serde(default, rename = "find")]
-    pub searches: Vec<Sweep>,
+    pub searches: Vec<SuitePart>,
 }
 
 /// Sweep or search of a suite.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sweep {
+pub struct SuitePart {
     /// Name of its files, without their endings.
     pub name: String,
     /// Question of the sweep, for people.

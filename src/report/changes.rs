@@ -16,14 +16,14 @@ use crate::verdict::compare::table::RELATIVE;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge::table::{Detail, counts, largest_first, legend, told, value, visible};
 use crate::verdict::judge::table::{estimate, interval};
-use crate::verdict::judge::{By, Case, Judgement, Question, Verdict};
+use crate::verdict::judge::{Criterion, JudgedCase, Judgement, Metric, Verdict};
 use crate::verdict::quality::Quality;
 
 /// Returns the heading of this kind of changes.
-pub(super) fn what(by: By) -> &'static str {
+pub(super) fn what(by: Metric) -> &'static str {
     match by {
-        By::Speed => "Speed",
-        By::Cpu => "CPU time",
+        Metric::Speed => "Speed",
+        Metric::Cpu => "CPU time",
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) fn engines(judgements: &[&Judgement]) -> Markup {
 
 /// Draws the change of each engine and its parts, with their intervals and the margin that does not matter.
 fn forest(judgement: &Judgement) -> Markup {
-    let Question { by, threshold } = judgement.question;
+    let Criterion { by, threshold } = judgement.question;
     let margin = 100.0 * threshold.fraction();
     let tracks = told(judgement, Detail::Changes);
     let tracks = tracks.filter_map(|(engine, part, answer)| {
@@ -88,7 +88,7 @@ fn forest(judgement: &Judgement) -> Markup {
 pub(super) fn cases(judgement: &Judgement, sides: [&'static str; 2]) -> Markup {
     let by = judgement.question.by;
     let news = largest_first(judgement, Detail::Changes);
-    let columns = Columns::<&Case>::default()
+    let columns = Columns::<&JudgedCase>::default()
         .word("case", |case| case.key.clone())
         .word("verdict", |case| case.answer.verdict.word(by).to_owned())
         .number("95 % interval", |case| interval(case.answer.change))
@@ -137,10 +137,10 @@ pub(super) fn legend_of(text: &str) -> Markup {
 /// Compares a file with the base by speed and by CPU time.
 fn comparisons(base: &Results, file: &Results) -> [Comparison; 2] {
     let sides = [base, file].map(std::slice::from_ref);
-    [By::Speed, By::Cpu].map(|by| {
-        let question = Question {
+    [Metric::Speed, Metric::Cpu].map(|by| {
+        let question = Criterion {
             by,
-            ..Question::default()
+            ..Criterion::default()
         };
         compare(sides, question)
     })

@@ -58,10 +58,8 @@ fn losses(log: &ListenLog, rows: &[&Row]) -> Markup {
     lanes.push(("socket", windows(|row| row.dropped_socket > 0)));
     lanes.push(("kernel", windows(|row| row.dropped_kernel() > 0)));
     lanes.push(("nic", windows(|row| row.dropped_nic > 0)));
-    let seconds = rows
-        .last()
-        .map(part)
-        .map_or(0.0, |(start, length)| start + length);
+    let last = rows.last().map(part);
+    let seconds = last.map_or(0.0, |(start, length)| start + length);
     time_line("Silences and losses over time", seconds, &lanes)
 }
 

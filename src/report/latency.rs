@@ -11,7 +11,7 @@ use crate::data::{Arrivals, BlockKey, Connection, Rate, Workload};
 use crate::results::row::{Load, Row, Status};
 
 /// Cases that differ only in engine and load, by load.
-type Loads<'a> = BTreeMap<LoadKey, Vec<&'a Row>>;
+type RowsByLoad<'a> = BTreeMap<LoadKey, Vec<&'a Row>>;
 
 /// A load, its rate if that was given, and how requests arrive, in the order of the page.
 type LoadKey = (Load, Option<Rate>, Option<Arrivals>);
@@ -29,10 +29,10 @@ pub(super) fn charts(rows: &[Row]) -> Option<Markup> {
 }
 
 /// Groups the rows that answer requests. Groups without any round trip are left out.
-fn groups(rows: &[Row]) -> BTreeMap<BlockKey, Loads<'_>> {
+fn groups(rows: &[Row]) -> BTreeMap<BlockKey, RowsByLoad<'_>> {
     let rows = rows.iter().filter(|row| row.workload == Workload::Rr);
     let rows: Vec<&Row> = rows.collect();
-    let mut groups: BTreeMap<BlockKey, Loads> = BTreeMap::new();
+    let mut groups: BTreeMap<BlockKey, RowsByLoad> = BTreeMap::new();
     for (row, load) in rows.iter().zip(Load::of_rows(&rows)) {
         let of_row = row.block();
         let block = BlockKey {
@@ -57,7 +57,7 @@ fn us(row: &Row) -> Option<f64> {
 }
 
 /// Draws the median and the 99th percentile of each engine, in a chart for each load. All have one axis.
-fn by_load(loads: &Loads) -> Markup {
+fn by_load(loads: &RowsByLoad) -> Markup {
     let rows = loads.values().flatten();
     let scale = dots::scale(rows.flat_map(|row| [row.p50_us(), row.p99_us()]));
     html! {

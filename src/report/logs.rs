@@ -23,7 +23,7 @@ use crate::results::row::{Environment, Network};
 use crate::session::Logged;
 use crate::term::table::Columns;
 use crate::verdict::judge::table::counts;
-use crate::verdict::judge::{By, Judgement, Question, Threshold};
+use crate::verdict::judge::{Criterion, Judgement, Metric, Threshold};
 
 impl ExperimentResults {
     /// Returns what was measured where, and what was found.
@@ -159,8 +159,8 @@ fn curves(record: &Record, asked: AxisQuestion) -> Markup {
         ..Track::default()
     };
     let heading = match asked.by {
-        By::Speed => "Median round trip, or time per datagram received,",
-        By::Cpu => "CPU time per datagram received",
+        Metric::Speed => "Median round trip, or time per datagram received,",
+        Metric::Cpu => "CPU time per datagram received",
     };
     html! {
         p .legend { (heading) " on a logarithmic axis. Further left is shorter." }
@@ -174,9 +174,9 @@ fn curves(record: &Record, asked: AxisQuestion) -> Markup {
 
 /// Returns the results of a comparison of A with B, by speed and by CPU time.
 fn compared(comparison: &AbComparison) -> Markup {
-    let judged = [By::Speed, By::Cpu].map(|by| {
+    let judged = [Metric::Speed, Metric::Cpu].map(|by| {
         let threshold = Threshold::default();
-        judge(comparison, Question { by, threshold })
+        judge(comparison, Criterion { by, threshold })
     });
     let notes = judged.each_ref().map(|it| notes(comparison, it)).concat();
     html! {

@@ -14,7 +14,7 @@ use crate::term::fold::is_command;
 use crate::term::shell;
 use crate::text::digits::counted;
 use crate::verdict::quality::{Grade, Quality};
-use crate::verdict::rank::{self, BoardRanking, By, Gain};
+use crate::verdict::rank::{self, BoardRanking, Gain, RankBy};
 
 /// Returns the recommendation for each machine, and the quality of each file.
 pub(super) fn summary(files: &[Results]) -> Markup {
@@ -33,7 +33,7 @@ pub(super) fn summary(files: &[Results]) -> Markup {
 
 /// Returns the recommendation for a machine with its evidence, in the colour of the quality.
 fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
-    let answer = board.answer(By::Both);
+    let answer = board.answer(RankBy::Both);
     let rows = files.iter().flat_map(|file| &file.rows);
     let rows = rows.filter(|row| Machine::of(row) == board.machine);
     let quality = Quality::of(rows);

@@ -8,7 +8,7 @@ use super::Request;
 use crate::cli::peer::Peer;
 use crate::cli::{self, AbArgs, Cli, RunArgs, help};
 use crate::error::UsageError;
-use crate::experiment::ab::header::{AbHeader, Setup, Until};
+use crate::experiment::ab::header::{AbHeader, Looks, Setup};
 use crate::experiment::ab::{Pair, Side, pairs};
 use crate::results::log::Run;
 
@@ -30,7 +30,7 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
     let header = AbHeader {
         run: Run::new(started_at, cli::words_as_text()),
         rounds: args.rounds.rounds,
-        until: args.rounds.decide.then(|| Until {
+        until: args.rounds.decide.then(|| Looks {
             looks: LOOKS,
             max_time: args.rounds.max_time.unwrap_or(DEFAULT_MAX_TIME),
         }),

@@ -22,7 +22,7 @@ pub struct AbHeader {
     /// Number of rounds. With [`AbHeader::until`], the number of rounds from one look to the next.
     pub rounds: u32,
     /// Rule for measuring more rounds. `None`: there are no more.
-    pub until: Option<Until>,
+    pub until: Option<Looks>,
     /// Seed of the shuffles.
     pub seed: u32,
     /// Setup of side A: the state before the change.
@@ -41,7 +41,7 @@ pub struct AbHeader {
 
 /// Rule to measure more rounds until each pair and each part has a verdict.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Until {
+pub struct Looks {
     /// Highest number of looks at the results. All looks share the errors equally.
     pub looks: u32,
     /// Time after which no new round begins.

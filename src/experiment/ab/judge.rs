@@ -11,8 +11,8 @@ use super::windows::PairWindows;
 use super::{AbComparison, Side};
 use crate::stats::CONFIDENCE;
 use crate::verdict::judge::{
-    self, Answer, Case, Change, Changes, Evidence, Judgement, Obstacle, Question, Threshold,
-    Verdict, parts,
+    self, Change, Changes, Criterion, Evidence, JudgedCase, JudgedChange, Judgement, Obstacle,
+    Threshold, Verdict, parts,
 };
 
 /// Factor by which errors are rarer on a busy machine. Where it is quiet, no change below the threshold looks like one
@@ -21,18 +21,18 @@ use crate::verdict::judge::{
 const CAUTION: u32 = 100;
 
 /// Judges all cases, engines and parts.
-pub fn judge(comparison: &AbComparison, question: Question) -> Judgement {
+pub fn judge(comparison: &AbComparison, question: Criterion) -> Judgement {
     let looks = comparison.header.until.map_or(1, |until| until.looks);
     let pairs = comparison.pairs();
     let measured = comparison.pairs.iter().zip(&pairs);
     let run = measured.filter(|(_, pair)| pair.refusal().is_none());
     let to_blame = comparison.rounds_to_blame();
     let judged = run.map(|(measured, pair)| {
-        let series = Series::of(measured.differences(question.by));
+        let series = CaseSeries::of(measured.differences(question.by));
         (series, case(pair, measured, question, to_blame))
     });
     let (series, cases) = judged.unzip();
-    let rounds = Rounds {
+    let rounds = AbEvidence {
         series,
         confidence: 1.0 - (1.0 - CONFIDENCE) / f64::from(looks),
         threshold: question.threshold,
@@ -59,7 +59,7 @@ fn doubt_failures(comparison: &AbComparison, judgement: &mut Judgement) {
     if !comparison.has_failures() {
         return;
     }
-    let doubt = |answer: &mut Answer, failures: Option<Verdict>| {
+    let doubt = |answer: &mut JudgedChange, failures: Option<Verdict>| {
         let is_kept = answer.verdict.is_bad() || answer.verdict.reason().is_some();
         if let Some(failures) = failures.filter(|_| !is_kept) {
             answer.verdict = failures;
@@ -81,16 +81,16 @@ fn doubt_failures(comparison: &AbComparison, judgement: &mut Judgement) {
 }
 
 /// Rounds of all cases.
-struct Rounds {
-    series: Vec<Series>,
+struct AbEvidence {
+    series: Vec<CaseSeries>,
     confidence: f64,
     threshold: Threshold,
 }
 
-impl Evidence for Rounds {
+impl Evidence for AbEvidence {
     fn changes(&self, _changed: &BTreeSet<usize>) -> Changes<'_> {
         Box::new(|cases| {
-            let series: Vec<&Series> = cases.iter().map(|&case| &self.series[case]).collect();
+            let series: Vec<&CaseSeries> = cases.iter().map(|&case| &self.series[case]).collect();
             let rounds: Vec<f64> = mean_by_round(&series).into_values().collect();
             Change::by_signed_rank(&rounds, self.confidence, self.threshold)
         })
@@ -105,7 +105,7 @@ impl Evidence for Rounds {
 type ByRound = BTreeMap<u32, f64>;
 
 /// Differences of a case, with its weight.
-struct Series {
+struct CaseSeries {
     rounds: ByRound,
     weight: f64,
 }
@@ -113,7 +113,7 @@ struct Series {
 /// Lower limit of the spread, as a logarithm. No scatter is known more exactly.
 const LEAST_SPREAD: f64 = 1e-3;
 
-impl Series {
+impl CaseSeries {
     fn of(rounds: ByRound) -> Self {
         let mut values: Vec<f64> = rounds.values().copied().collect();
         values.sort_unstable_by(f64::total_cmp);
@@ -132,7 +132,7 @@ impl Series {
 
 /// Returns the weighted mean of these cases for each round that most of them have, by weight. In a few rounds, windows of
 /// a case may have failed.
-fn mean_by_round(series: &[&Series]) -> ByRound {
+fn mean_by_round(series: &[&CaseSeries]) -> ByRound {
     let all: f64 = series.iter().map(|case| case.weight).sum();
     let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for case in series {
@@ -149,18 +149,18 @@ fn mean_by_round(series: &[&Series]) -> ByRound {
         .collect()
 }
 
-fn case(pair: &Pair, measured: &PairWindows, question: Question, to_blame: usize) -> Case {
+fn case(pair: &Pair, measured: &PairWindows, question: Criterion, to_blame: usize) -> JudgedCase {
     let verdict = measured
         .verdict_on_failures(to_blame)
         .unwrap_or(Verdict::Unclear);
     let [a, b] = [pair.a, pair.b].map(|planned| parts::of_case(&planned.case));
     let common = |number: usize| a[number].filter(|_| a[number] == b[number]);
-    Case {
+    JudgedCase {
         label: pair.label(),
         key: pair.key(),
         parts: [0, 1, 2, 3].map(common),
         values: Side::BOTH.map(|side| measured.middle(side, question.by)),
-        answer: Answer {
+        answer: JudgedChange {
             cases: 1,
             change: None,
             verdict,

@@ -28,14 +28,14 @@ pub use self::judge::{judge, rows};
 use self::windows::PairWindows;
 pub use crate::results::log::Side;
 use crate::session::Step;
-use crate::verdict::judge::Question;
+use crate::verdict::judge::Criterion;
 
 /// A comparison of A with B: its results so far, and what is measured next.
 #[derive(Clone, Debug)]
 pub struct AbComparison {
     header: AbHeader,
     /// Question of the comparison. With `--decide`, its verdicts end the comparison.
-    pub question: Question,
+    pub question: Criterion,
     /// Windows of each pair.
     pairs: Vec<PairWindows>,
     is_interrupted: bool,

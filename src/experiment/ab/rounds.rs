@@ -13,7 +13,7 @@ use crate::results::log::Event;
 use crate::results::row::{self, Row};
 use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
-use crate::verdict::judge::{Engine, Question, Verdict};
+use crate::verdict::judge::{Criterion, JudgedEngine, Verdict};
 
 impl Logged for AbComparison {
     type Header = AbHeader;
@@ -22,7 +22,7 @@ impl Logged for AbComparison {
         let count = pairs(&header)?.len();
         Ok(Self {
             header,
-            question: Question::default(),
+            question: Criterion::default(),
             pairs: vec![PairWindows::default(); count],
             is_interrupted: false,
             round: 0,
@@ -123,7 +123,7 @@ impl AbComparison {
             return;
         }
         let judgement = judge(&self.up_to(round), self.question);
-        let is_told = |engine: &&Engine| match engine.whole.verdict {
+        let is_told = |engine: &&JudgedEngine| match engine.whole.verdict {
             Verdict::Better | Verdict::Same => engine.is_surely_not_worse(self.question),
             _ => engine.whole.verdict.is_bad(),
         };
@@ -368,7 +368,7 @@ mod tests {
         let left: Vec<&Trial> = trials.iter().filter(|it| it.round > 2).collect();
         assert!(left.iter().all(|it| it.of.tuning == Some(0)));
         assert_eq!(left.len(), 4 * (ROUNDS as usize - 2));
-        let judgement = judge(&comparison, Question::default());
+        let judgement = judge(&comparison, Criterion::default());
         let settings = judgement.engines.iter().map(|it| &*it.label);
         assert_eq!(settings.collect::<Vec<_>>(), ["rps, flood", "rps, rr"]);
         let given_up = Verdict::NotComparable(Obstacle::GivenUp { failure: why() });

@@ -13,7 +13,7 @@ use crate::text::digits::counted;
 use crate::text::duration;
 use crate::verdict::judge::table::estimate;
 use crate::verdict::judge::table::{Detail, counts, tables};
-use crate::verdict::judge::{self, Engine, Judgement, Verdict};
+use crate::verdict::judge::{self, JudgedEngine, Judgement, Verdict};
 
 /// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
 /// them where they do not belong.
@@ -119,7 +119,7 @@ pub(crate) fn notes(comparison: &AbComparison, judgement: &Judgement) -> String 
 fn rounds_to_tell(
     comparison: &AbComparison,
     judgement: &Judgement,
-    engine: &Engine,
+    engine: &JudgedEngine,
 ) -> Option<u32> {
     /// Where the interval alone is narrow enough, it was the number of questions that forbade a verdict.
     const FEWEST_TIMES: f64 = 1.5;

@@ -10,11 +10,13 @@ use crate::results::log::Event;
 use crate::results::row::Failure;
 use crate::session::{Experiment, Step};
 use crate::verdict::judge::table::Detail;
-use crate::verdict::judge::{By, Engine, Judgement, Obstacle, Part, Question, Threshold, Verdict};
+use crate::verdict::judge::{
+    Criterion, JudgedEngine, Judgement, Metric, Obstacle, Part, Threshold, Verdict,
+};
 
 fn judged(record: &AbComparison) -> Judgement {
-    let question = Question {
-        by: By::Speed,
+    let question = Criterion {
+        by: Metric::Speed,
         threshold: Threshold::default(),
     };
     judge(record, question)
@@ -30,7 +32,7 @@ fn count(slower: impl Fn(&Case) -> f64, is_like_that: impl Fn(&Judgement) -> boo
     comparisons.filter(is_like_that).count() as u64
 }
 
-fn engine<'a>(judgement: &'a Judgement, label: &str) -> &'a Engine {
+fn engine<'a>(judgement: &'a Judgement, label: &str) -> &'a JudgedEngine {
     let mut engines = judgement.engines.iter();
     engines
         .find(|engine| engine.label == label)
@@ -38,10 +40,10 @@ fn engine<'a>(judgement: &'a Judgement, label: &str) -> &'a Engine {
 }
 
 /// Returns the parts of the cut that tells where a change is, with their verdicts.
-fn told(engine: &Engine) -> Vec<(Part, &'static str)> {
+fn told(engine: &JudgedEngine) -> Vec<(Part, &'static str)> {
     let parts = engine.telling().into_iter().flatten();
     parts
-        .map(|(part, answer)| (*part, answer.verdict.word(By::Speed)))
+        .map(|(part, answer)| (*part, answer.verdict.word(Metric::Speed)))
         .collect()
 }
 
@@ -201,7 +203,7 @@ fn said(verdict: &Verdict) -> String {
     let reason = verdict.reason().map(Obstacle::to_string);
     format!(
         "{}: {}",
-        verdict.word(By::Speed),
+        verdict.word(Metric::Speed),
         reason.unwrap_or_default()
     )
 }

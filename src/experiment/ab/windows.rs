@@ -6,7 +6,7 @@ use super::header::{Pair, pairs};
 use super::{AbComparison, Side};
 use crate::results::log::{Event, Of};
 use crate::results::row;
-use crate::verdict::judge::By;
+use crate::verdict::judge::Metric;
 
 /// Results of a pair so far.
 #[derive(Clone, Debug, Default)]
@@ -20,11 +20,11 @@ pub(super) struct PairWindows {
 }
 
 /// Figures of a window, or why there are none.
-pub(super) type Outcome = Result<Figures, Failure>;
+pub(super) type Outcome = Result<Figures, WindowFailure>;
 
 /// Failure of a side in a round.
 #[derive(Clone, Debug)]
-pub(super) struct Failure {
+pub(super) struct WindowFailure {
     pub(super) reason: row::Failure,
     /// Other programs that used CPU time when it failed.
     pub(super) other_programs: Option<String>,
@@ -113,7 +113,7 @@ impl AbComparison {
                 reason,
                 other_programs,
             } => {
-                let failure = Failure {
+                let failure = WindowFailure {
                     reason: reason.clone(),
                     other_programs: other_programs.clone(),
                 };
@@ -176,7 +176,7 @@ impl AbComparison {
 
 impl PairWindows {
     /// Returns the logarithm of B over A, by round.
-    pub(super) fn differences(&self, by: By) -> BTreeMap<u32, f64> {
+    pub(super) fn differences(&self, by: Metric) -> BTreeMap<u32, f64> {
         let value = |outcome: &Option<Outcome>| {
             let value = outcome.as_ref()?.as_ref().ok()?.values[by as usize];
             value.filter(|&value| value > 0.0)
@@ -189,7 +189,7 @@ impl PairWindows {
     }
 
     /// Returns the middle of the values of a side.
-    pub(super) fn middle(&self, side: Side, by: By) -> Option<f64> {
+    pub(super) fn middle(&self, side: Side, by: Metric) -> Option<f64> {
         let outcomes = self.outcomes(side);
         let values = outcomes.filter_map(|outcome| outcome.as_ref().ok()?.values[by as usize]);
         let values: Vec<f64> = values.collect();

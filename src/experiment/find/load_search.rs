@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use statrs::statistics::{Data, OrderStatistics};
 
-use super::loads::{Found, Goal, TrialLoss, TrialRequest};
+use super::loads::{FoundLoad, Goal, TrialLoss, TrialRequest};
 use super::mlr::Mlr;
 use super::place::TrialOutcome;
 use crate::stats::whole_u32;
@@ -95,7 +95,7 @@ impl LoadSearch {
     }
 
     /// Returns the result so far. The interval holds the bounds of all rechecks. Before they are over, there is none.
-    pub(super) fn found(&self) -> Found {
+    pub(super) fn found(&self) -> FoundLoad {
         let mut found = self.search.found();
         if !self.rechecks.is_empty() && self.next().is_some() {
             found.interval = (None, None);
@@ -124,20 +124,16 @@ impl LoadSearch {
     /// Returns whether the capacity and the CPU that limits it stayed as they were, as far as the trials tell.
     pub(super) fn is_steady(&self) -> bool {
         let outcomes = |(_, full): (u32, Vec<&LoadTrial>)| {
-            let outcomes = full.into_iter().map(|trial| self.is_met(trial));
-            outcomes.collect()
+            full.into_iter().map(|trial| self.is_met(trial)).collect()
         };
         !wanders(self.full().map(outcomes)) && self.cpu_times().is_none_or(CpuTimes::are_steady)
     }
 
     /// Returns the lowest load at which a full trial lost too much, and the highest at which one did not.
     pub(super) fn seen(&self) -> (Option<u32>, Option<u32>) {
-        let lost = self
-            .full()
-            .find(|(_, full)| full.iter().any(|it| !self.is_met(it)));
-        let passed = self
-            .full()
-            .rfind(|(_, full)| full.iter().any(|it| self.is_met(it)));
+        let has = |full: &[&LoadTrial], is_met| full.iter().any(|it| self.is_met(it) == is_met);
+        let lost = self.full().find(|(_, full)| has(full, false));
+        let passed = self.full().rfind(|(_, full)| has(full, true));
         (lost.map(|(load, _)| load), passed.map(|(load, _)| load))
     }
 
@@ -163,13 +159,11 @@ impl LoadSearch {
 
     /// Returns the reason why the bounds may be wrong, if the trials give one: other programs disturbed at least half of
     /// the trials that lost too much, at the bounds or below, or half or more of the trials well above them met the goal.
-    pub(super) fn doubt(&self) -> Option<Doubt> {
+    pub(super) fn doubt(&self) -> Option<LoadDoubt> {
         let too_much = f64::from(self.found().too_much?) * (1.0 + NEAR);
         let (mut disturbed, mut lossy, mut good, mut above) = (0, 0, 0, 0);
-        for (load, trial) in self
-            .full()
-            .flat_map(|(at, full)| full.into_iter().map(move |it| (at, it)))
-        {
+        let full = self.full();
+        for (load, trial) in full.flat_map(|(at, full)| full.into_iter().map(move |it| (at, it))) {
             let is_met = self.is_met(trial);
             if f64::from(load) > too_much {
                 above += 1;
@@ -180,7 +174,7 @@ impl LoadSearch {
             }
         }
         if 2 * disturbed >= lossy.max(1) {
-            return Some(Doubt {
+            return Some(LoadDoubt {
                 is_disturbance: true,
                 why: format!(
                     "other programs took the CPUs in {disturbed} of the {} that lost too much: it may bear more",
@@ -188,7 +182,7 @@ impl LoadSearch {
                 ),
             });
         }
-        (good > 0 && 2 * good >= above).then(|| Doubt {
+        (good > 0 && 2 * good >= above).then(|| LoadDoubt {
             is_disturbance: false,
             why: format!(
                 "{good} of {} at a load 10 % or more above that lost no more than they may",
@@ -212,7 +206,7 @@ impl LoadSearch {
 
 /// Reason from the trials why the bounds of a search may be wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doubt {
+pub struct LoadDoubt {
     /// True if other programs are the reason.
     pub is_disturbance: bool,
     /// Reason in words.
@@ -373,7 +367,7 @@ mod tests {
     }
 
     /// Returns the doubt after a search whose trials have these outcomes, by load.
-    fn doubt(mut outcome_at: impl FnMut(u32) -> TrialOutcome) -> Option<Doubt> {
+    fn doubt(mut outcome_at: impl FnMut(u32) -> TrialOutcome) -> Option<LoadDoubt> {
         let mut search = LoadSearch::new(GOAL, 1000..=1_000_000, 0);
         while let Some(ask) = search.next() {
             search.take(trial(ask, outcome_at(ask.load)));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Next;
 use super::header::{BurstQuestion, LosslessQuestion};
 use super::load_search::{LoadSearch, LoadTrial};
-use super::loads::Found;
+use super::loads::FoundLoad;
 use super::place::TrialOutcome;
 use crate::data::{Arrivals, Case, EngineProperties, Rate, Sample};
 use crate::results::row::{burst, by_chance};
@@ -144,7 +144,7 @@ impl Lossless {
 
     /// Returns the result so far, in datagrams per second or datagrams of a train. A rate has no interval if the machine
     /// was not steady.
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> FoundLoad {
         let mut found = self.load_search.found();
         let Some(Trains { unit, .. }) = self.trains else {
             if !self.load_search.is_steady() {
@@ -153,7 +153,7 @@ impl Lossless {
             return found;
         };
         let length = |load: Option<u32>| load.map(|load| load.saturating_mul(unit));
-        Found {
+        FoundLoad {
             load: length(found.load),
             too_much: length(found.too_much),
             throughput: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::header::{FindHeader, SearchQuestion};
-use super::load_search::Doubt;
+use super::load_search::LoadDoubt;
 use super::names::Names;
 use super::turns::Turns;
 use super::{Next, Search};
@@ -247,14 +247,14 @@ impl Searched {
     }
 
     /// Returns the reason why the result may be wrong, if the trials give one.
-    pub fn doubt(&self) -> Option<Doubt> {
+    pub fn doubt(&self) -> Option<LoadDoubt> {
         let (disturbed, all) = (self.disturbed, self.repeated + self.trials);
         if disturbed >= FEWEST && ONE_IN * disturbed >= all {
             let why = format!(
                 "other programs took the CPUs in {disturbed} of {}, which were made again",
                 counted(all, "trial")
             );
-            return Some(Doubt {
+            return Some(LoadDoubt {
                 is_disturbance: true,
                 why,
             });

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::axis::{AxisQuestion, AxisSearch, Change, Finding};
+use super::axis::{AxisQuestion, AxisSearch, Finding, TimeChange};
 use super::header::{BurstQuestion, LosslessQuestion, SearchQuestion};
 use super::lossless::Lossless;
 use super::{Record, Search, Searched};
@@ -67,7 +67,7 @@ fn lossless(case: &Searched, search: &Lossless, asked: LosslessQuestion) -> Valu
 }
 
 fn axis(search: &AxisSearch, found: Option<&Finding>, asked: AxisQuestion) -> Value {
-    let change = |name: &str, change: Option<Change>| {
+    let change = |name: &str, change: Option<TimeChange>| {
         let ends = change.map(|change| change.interval);
         let known = |end: f64| end.is_finite().then(|| pct(end));
         json!({

@@ -179,20 +179,15 @@ impl<'a> Tracks<'a> {
     }
 
     fn between(&self, low: f64, high: f64) -> String {
-        let (from, to) = (self.scale.share(low), self.scale.share(high));
-        format!(
-            "left:{}%;width:{}%",
-            percent(from),
-            percent((to - from).max(0.0))
-        )
+        let width = self.scale.share(high) - self.scale.share(low);
+        format!("{};width:{}%", self.left(low), percent(width.max(0.0)))
     }
 }
 
 /// Returns the ticks whose labels fit beside each other: both ends, and one between, which a phone leaves out.
 fn labelled(ticks: &[Tick]) -> impl Iterator<Item = &Tick> {
-    let middle = ticks
-        .iter()
-        .find(|(share, _)| (0.36..=0.64).contains(share));
+    let mut all = ticks.iter();
+    let middle = all.find(|(share, _)| (0.36..=0.64).contains(share));
     [ticks.first(), middle, ticks.last()].into_iter().flatten()
 }
 

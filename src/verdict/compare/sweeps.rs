@@ -91,9 +91,8 @@ impl Sweeps {
             stats::median(changes.collect())
         };
         let blocks = self.blocks.iter();
-        blocks
-            .filter_map(|(block, engines)| Some((*block, of_block(engines)?)))
-            .collect()
+        let blocks = blocks.filter_map(|(block, engines)| Some((*block, of_block(engines)?)));
+        blocks.collect()
     }
 
     /// Returns the mean change of cases with the machine, as a logarithm.
@@ -240,9 +239,7 @@ impl Fit<'_> {
     fn change(&self, cases: &[usize]) -> Option<Change> {
         let (sweeps, scatter) = (self.sweeps, &self.scatter);
         let cases = self.measured(cases);
-        let logs = cases
-            .iter()
-            .filter_map(|&number| self.logs[number].as_ref());
+        let logs = cases.iter().filter_map(|&it| self.logs[it].as_ref());
         let logs: Vec<&[Vec<f64>; 2]> = logs.collect();
         let sides = [0, 1].map(|side| {
             let sweep = |sweep: usize| mean(logs.iter().map(|logs| logs[side][sweep]));

@@ -37,9 +37,9 @@ pub const ERROR_RATE: f64 = 0.03;
 
 /// Quantity that is compared, and what is asked about it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Question {
+pub struct Criterion {
     /// Quantity that is compared.
-    pub by: By,
+    pub by: Metric,
     /// Smallest change that matters.
     pub threshold: Threshold,
 }
@@ -47,7 +47,7 @@ pub struct Question {
 /// Quantity that is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum Metric {
     /// Datagrams received
     #[default]
     Speed,
@@ -55,7 +55,7 @@ pub enum By {
     Cpu,
 }
 
-impl By {
+impl Metric {
     /// Returns the name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -86,31 +86,31 @@ impl By {
 #[derive(Clone, Debug)]
 pub struct Judgement {
     /// Question that the verdicts answer.
-    pub question: Question,
+    pub question: Criterion,
     /// Word for what is judged in [`Judgement::engines`]: engine or setting.
     pub noun: &'static str,
     /// Highest probability of a false call among engines.
     risk: f64,
     /// Engines, in alphabetical order.
-    pub engines: Vec<Engine>,
+    pub engines: Vec<JudgedEngine>,
     /// Cases, in the order in which they were given.
-    pub cases: Vec<Case>,
+    pub cases: Vec<JudgedCase>,
 }
 
 /// Results of an engine.
 #[derive(Clone, Debug)]
-pub struct Engine {
+pub struct JudgedEngine {
     /// Label of the engine.
     pub label: String,
     /// Mean change over all cases. The verdict is "slower" if any part of it is.
-    pub whole: Answer,
+    pub whole: JudgedChange,
     /// Results of each part, by cut.
-    pub parts: Vec<Vec<(Part, Answer)>>,
+    pub parts: Vec<Vec<(Part, JudgedChange)>>,
 }
 
 /// Results of a case.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct JudgedCase {
     /// Label of its engines.
     pub label: String,
     /// Key of the case, or both keys if they differ.
@@ -121,12 +121,12 @@ pub struct Case {
     pub values: [Option<f64>; 2],
     /// Change and verdict. A case that comes to the judge with another verdict than `Unclear` keeps it, and counts for
     /// nothing else.
-    pub answer: Answer,
+    pub answer: JudgedChange,
 }
 
 /// Change and verdict.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct JudgedChange {
     /// Number of cases in it.
     pub cases: usize,
     /// Change from one side to the other. `None`: it is not known.
@@ -158,8 +158,8 @@ pub trait Evidence {
 /// Judges each engine, each part and each case. `looks`: number of times that one judges as results come in; they
 /// share the errors.
 pub fn judge(
-    question: Question,
-    mut cases: Vec<Case>,
+    question: Criterion,
+    mut cases: Vec<JudgedCase>,
     looks: u32,
     evidence: &impl Evidence,
 ) -> Judgement {
@@ -192,7 +192,7 @@ pub fn judge(
             },
             _ => Verdict::Undecided(evidence.obstacle(members)),
         };
-        Answer {
+        JudgedChange {
             cases: members.len(),
             change,
             verdict,
@@ -202,7 +202,7 @@ pub fn judge(
         let part = |(part, members): (Part, Vec<usize>)| (part, answer(&members));
         let cuts = cuts.into_iter();
         let parts = cuts.map(|parts| parts.into_iter().map(part).collect());
-        let mut engine = Engine {
+        let mut engine = JudgedEngine {
             label: label.clone(),
             whole: answer(members),
             parts: parts.collect(),
@@ -297,7 +297,7 @@ impl Judgement {
 
     /// Returns whether each engine is surely not worse than before by more than the threshold, and no case is undecided.
     pub fn is_surely_not_worse(&self) -> bool {
-        let is_undecided = |case: &Case| matches!(case.answer.verdict, Verdict::Undecided(_));
+        let is_undecided = |case: &JudgedCase| matches!(case.answer.verdict, Verdict::Undecided(_));
         // Nor is anything called the contrary by what could not have called a change.
         !self.engines.is_empty()
             && !self.is_too_short()
@@ -311,8 +311,8 @@ impl Judgement {
     }
 
     /// Returns the engines that look worse by the threshold or more, but not surely.
-    pub fn suspects(&self) -> impl Iterator<Item = &Engine> {
-        let Question { by, threshold } = self.question;
+    pub fn suspects(&self) -> impl Iterator<Item = &JudgedEngine> {
+        let Criterion { by, threshold } = self.question;
         self.engines.iter().filter(move |engine| {
             let is_worse = |it: Change| by.upward_if_better(it.estimate) <= -threshold.fraction();
             !engine.whole.verdict.is_news() && engine.whole.change.is_some_and(is_worse)
@@ -336,7 +336,7 @@ impl Judgement {
 
     /// Returns the smallest change that this test would call worse in 9 of 10 repetitions in place of this one, as a
     /// fraction, if it were the surest of all engines.
-    fn visible_in(&self, answer: &Answer) -> Option<f64> {
+    fn visible_in(&self, answer: &JudgedChange) -> Option<f64> {
         answer.change?.visible(self.risk_of_surest(), self.question)
     }
 
@@ -346,16 +346,16 @@ impl Judgement {
     }
 }
 
-impl Engine {
+impl JudgedEngine {
     /// Returns all answers about the engine.
-    pub fn answers(&self) -> impl Iterator<Item = &Answer> {
+    pub fn answers(&self) -> impl Iterator<Item = &JudgedChange> {
         let parts = self.parts.iter().flatten().map(|(_, answer)| answer);
         std::iter::once(&self.whole).chain(parts)
     }
 
     /// Returns whether the engine is surely not worse by more than the threshold, and the interval of no part is beyond
     /// it.
-    pub fn is_surely_not_worse(&self, question: Question) -> bool {
+    pub fn is_surely_not_worse(&self, question: Criterion) -> bool {
         let is_above =
             |end: f64| question.by.upward_if_better(end) > -question.threshold.fraction();
         if matches!(self.whole.verdict, Verdict::Undecided(_)) {
@@ -369,7 +369,7 @@ impl Engine {
 
     /// Returns by how many times as many observations the engine is expected to get a verdict, from how far its change
     /// is from the threshold. `None`: its change is not known, or at the threshold.
-    pub fn times_to_tell(&self, question: Question) -> Option<f64> {
+    pub fn times_to_tell(&self, question: Criterion) -> Option<f64> {
         let change = self.whole.change?;
         let half = (change.high.ln_1p() - change.low.ln_1p()) / 2.0;
         let log = change.estimate.ln_1p();
@@ -388,8 +388,8 @@ impl Engine {
     }
 
     /// Returns the cut that tells best where a change is: some part surely changed, and another surely did not.
-    pub fn telling(&self) -> Option<&Vec<(Part, Answer)>> {
-        let count = |parts: &[(Part, Answer)], is_so: fn(&Verdict) -> bool| {
+    pub fn telling(&self) -> Option<&Vec<(Part, JudgedChange)>> {
+        let count = |parts: &[(Part, JudgedChange)], is_so: fn(&Verdict) -> bool| {
             let verdicts = parts.iter().map(|(_, answer)| &answer.verdict);
             verdicts.filter(|verdict| is_so(verdict)).count()
         };

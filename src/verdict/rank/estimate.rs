@@ -28,15 +28,15 @@ struct Error {
 }
 
 /// Standard deviation of the logarithms of the values behind a value, in percent, and their number.
-pub(super) type Scatter = Option<(f64, usize)>;
+pub(super) type SampleDeviation = Option<(f64, usize)>;
 
 impl Reading {
     /// Returns a value with what is known of its uncertainty: its interval in the row, its scatter, and its scatter from
     /// round to round without the part that is common to all engines. `None` if it is not a positive number.
     pub(super) fn of(
         [value, low, high]: Interval,
-        scatter: Scatter,
-        residual: Scatter,
+        scatter: SampleDeviation,
+        residual: SampleDeviation,
     ) -> Option<Self> {
         let value = value?;
         let interval = low.zip(high);

@@ -31,7 +31,7 @@ use self::averaged::Averaged;
 pub use self::gains::Gain;
 use self::group::{Conditions, RowGroup};
 use self::rows::{EligibleRows, Overloaded};
-pub use self::standing::By;
+pub use self::standing::RankBy;
 use self::standing::{Measure, Standing};
 pub(crate) use self::technique::Technique;
 use crate::data::{Case, LoopbackTrains};

@@ -18,7 +18,7 @@ pub enum Measure {
 
 /// Choice of `--by`: one measure or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum By {
+pub enum RankBy {
     /// Datagrams received per second, or round trips
     Speed,
     /// CPU time per datagram received
@@ -27,7 +27,7 @@ pub enum By {
     Both,
 }
 
-impl By {
+impl RankBy {
     /// Returns whether this choice includes the measure.
     pub fn includes(self, measure: Measure) -> bool {
         match self {

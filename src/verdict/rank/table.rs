@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::estimate::Reading;
 use super::group::{Asked, RowGroup};
-use super::standing::{By, Measure, RankedEngine, Standing, Unit};
+use super::standing::{Measure, RankBy, RankedEngine, Standing, Unit};
 use super::{Averaged, BoardRanking};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
@@ -14,7 +14,7 @@ use crate::text::digits::{counted, decimals, decimals_without_interval};
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// Measures to show.
-    pub by: By,
+    pub by: RankBy,
     /// Number of engines to show in each list.
     pub top: usize,
     /// True: each group as well as the averages, with all engines.

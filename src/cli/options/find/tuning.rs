@@ -3,7 +3,7 @@
 use super::{MIN_WINDOW, Peer, Share, refuse_short, request};
 use crate::cli::{self, SearchArgs, TuningArgs};
 use crate::data::LoopbackTrains;
-use crate::experiment::ab::header::{AbHeader, Setup, Until};
+use crate::experiment::ab::header::{AbHeader, Looks, Setup};
 use crate::host::tuning::{Name, Wanted};
 use crate::plan::{Plan, Settings};
 use crate::results::log::Run;
@@ -52,9 +52,9 @@ pub fn comparison(
 }
 
 /// Returns the time limit of all cases together, if there is one.
-pub fn limit(args: &SearchArgs<TuningArgs>, plan: &Plan) -> Option<Until> {
+pub fn limit(args: &SearchArgs<TuningArgs>, plan: &Plan) -> Option<Looks> {
     let cases = u32::try_from(plan.runnable().count()).unwrap_or(u32::MAX);
-    args.common.max_case_time.map(|each| Until {
+    args.common.max_case_time.map(|each| Looks {
         looks: 1,
         max_time: each.saturating_mul(cases),
     })

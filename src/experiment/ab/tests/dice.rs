@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::data::Case;
-use crate::experiment::ab::header::{AbHeader, Setup, Until};
+use crate::experiment::ab::header::{AbHeader, Looks, Setup};
 use crate::experiment::ab::windows::Figures;
 use crate::experiment::ab::{AbComparison, Side};
 use crate::host::placement::Placement;
@@ -76,7 +76,7 @@ pub(in crate::experiment::ab) fn record_of(keys: &[String], looks: u32) -> AbCom
     let header = AbHeader {
         run: Run::default(),
         rounds: ROUNDS,
-        until: (looks > 1).then_some(Until {
+        until: (looks > 1).then_some(Looks {
             looks,
             max_time: Duration::MAX,
         }),

@@ -38,7 +38,7 @@ fn each_engine_part_and_changed_case_has_its_verdict_with_its_interval() {
         let interval = judge::table::interval(answer.change);
         let found = format!(
             "<small>{interval}</small><td>{}",
-            answer.verdict.word(By::Speed)
+            answer.verdict.word(Metric::Speed)
         );
         let mut lines = page
             .split("<tr>")

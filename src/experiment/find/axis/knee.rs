@@ -5,7 +5,7 @@
 //! no more, until only the knee is left, or the last round is over.
 
 use super::rounds::{Quantity, Rounds};
-use super::{AxisQuestion, Change, Finding, Method, Trial};
+use super::{AxisQuestion, AxisTrial, Finding, Method, TimeChange};
 use crate::stats::signed_rank::SignedRank;
 
 /// Probability that the lowest value of the range is above the knee, and that the highest one is below it.
@@ -39,7 +39,7 @@ impl Method for Knee {
         self.rounds.next().filter(|_| !is_over)
     }
 
-    fn take(&mut self, trial: Trial) {
+    fn take(&mut self, trial: AxisTrial) {
         if self.rounds.take(trial) && looks(self.asked.rounds).contains(&self.rounds.count()) {
             self.look();
         }
@@ -78,7 +78,7 @@ impl Knee {
         Some(Finding {
             range: (values[self.lowest], values[high]),
             beyond: best.and_then(|(best, _)| {
-                let change = Change::between(&self.rounds, knee, best)?;
+                let change = TimeChange::between(&self.rounds, knee, best)?;
                 Some((values[best], change))
             }),
             ..Finding::between(&self.rounds, (0, knee))

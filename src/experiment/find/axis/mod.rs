@@ -18,11 +18,11 @@ use super::Next;
 use crate::data::{Batch, Case, Sample};
 use crate::stats::CONFIDENCE;
 use crate::text::duration::ns;
-use crate::verdict::judge::By;
+use crate::verdict::judge::Metric;
 
 pub use self::parameter::Parameter;
+pub(super) use self::rounds::AxisTrial;
 pub use self::rounds::IdleShare;
-pub(super) use self::rounds::Trial;
 
 mod knee;
 mod parameter;
@@ -35,7 +35,7 @@ pub struct AxisQuestion {
     /// Parameter that is searched.
     pub parameter: Parameter,
     /// Quantity that is compared.
-    pub by: By,
+    pub by: Metric,
     /// Smallest change that is looked for, in percent.
     pub threshold_pct: f64,
     /// Highest number of rounds in which the same values are compared.
@@ -94,7 +94,7 @@ trait Method: Debug + Send {
     fn next(&self) -> Option<u64>;
 
     /// Adds a trial of that value.
-    fn take(&mut self, trial: Trial);
+    fn take(&mut self, trial: AxisTrial);
 
     /// Returns what is found so far, sorted by value.
     fn found(&self) -> Vec<Finding>;
@@ -133,11 +133,11 @@ impl AxisSearch {
 
     /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
-        self.note(Trial::new(sample, self.asked.by));
+        self.note(AxisTrial::new(sample, self.asked.by));
     }
 
     /// Adds the results of a trial.
-    pub(super) fn note(&mut self, trial: Trial) {
+    pub(super) fn note(&mut self, trial: AxisTrial) {
         self.method.take(trial);
     }
 
@@ -175,7 +175,7 @@ impl AxisSearch {
     /// Returns the smallest value from the knee on of whose datagrams this share or more was lost, and that share. `None`:
     /// there is none, or CPU time is compared, which no receiver limits.
     pub fn lossy(&self, least: f64) -> Option<(u64, f64)> {
-        let is_of_calls = self.asked.parameter == Parameter::Call && self.asked.by == By::Speed;
+        let is_of_calls = self.asked.parameter == Parameter::Call && self.asked.by == Metric::Speed;
         let knee = self.found().first().filter(|_| is_of_calls)?.at;
         let curve = self.curve().into_iter();
         let mut losses = curve.filter_map(|(value, _, loss)| Some((value, loss?)));
@@ -204,18 +204,18 @@ pub struct Finding {
     /// Nanoseconds of a round trip, or per datagram, before and after it. `None`: nothing arrived, or it is unknown.
     pub ns: (Option<f64>, Option<f64>),
     /// Change of the time. `None`: nothing arrived, or there is no knee.
-    pub change: Option<Change>,
+    pub change: Option<TimeChange>,
     /// Share that was lost before and after it. `None`: nothing was sent.
     pub loss: (Option<f64>, Option<f64>),
     /// Idle state whose share of the CPUs' time grows most, by at least a fifth of the time.
     pub idle_state: Option<IdleShare>,
     /// Larger value than the knee that takes least time, and its change. `None`: this is no knee, or the highest value.
-    pub beyond: Option<(u64, Change)>,
+    pub beyond: Option<(u64, TimeChange)>,
 }
 
 /// Relative change of a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub struct TimeChange {
     /// Change, as a fraction.
     pub estimate: f64,
     /// 95 % interval of the change. Infinite with too few rounds.
@@ -230,7 +230,7 @@ impl Finding {
             at: values[after],
             range: (values[before], values[after]),
             ns: (rounds.median_ns(before), rounds.median_ns(after)),
-            change: Change::between(rounds, before, after),
+            change: TimeChange::between(rounds, before, after),
             loss: (rounds.loss(before), rounds.loss(after)),
             idle_state: rounds.idle_state(before, after),
             beyond: None,
@@ -238,7 +238,7 @@ impl Finding {
     }
 }
 
-impl Change {
+impl TimeChange {
     /// Returns the change from one position to another. `None`: they are the same, or no round has both times.
     fn between(rounds: &Rounds, from: usize, to: usize) -> Option<Self> {
         let difference = rounds.difference(Quantity::Time, from, to)?;

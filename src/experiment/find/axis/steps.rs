@@ -5,7 +5,7 @@
 
 use super::parameter::Parameter;
 use super::rounds::{Quantity, Rounds};
-use super::{AxisQuestion, Finding, Method, Trial};
+use super::{AxisQuestion, AxisTrial, Finding, Method};
 
 /// Number of rounds of the grid.
 const GRID_ROUNDS: u32 = 8;
@@ -71,7 +71,7 @@ impl Method for Steps {
         }
     }
 
-    fn take(&mut self, trial: Trial) {
+    fn take(&mut self, trial: AxisTrial) {
         let rounds = match &mut self.current {
             Some((_, rounds)) => rounds,
             None => &mut self.grid,

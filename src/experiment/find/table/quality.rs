@@ -18,7 +18,7 @@ const SHORT_RECHECK: Duration = Duration::from_secs(60);
 
 /// A reason not to trust the rate of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doubt {
+enum Flaw {
     /// Both ends share this CPU.
     SharedCpu(usize),
     /// A debug build, or an emulated board.
@@ -35,7 +35,7 @@ enum Doubt {
     Wide,
 }
 
-impl Doubt {
+impl Flaw {
     fn in_words(self) -> String {
         let words = match self {
             Self::SharedCpu(cpu) => return format!("both ends share CPU {cpu}"),
@@ -52,13 +52,13 @@ impl Doubt {
 
 /// Trust in the result of a case: the reasons against it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Quality(Vec<Doubt>);
+pub(super) struct RateQuality(Vec<Flaw>);
 
-impl Quality {
+impl RateQuality {
     /// Grades the result of a case. Of other searches than for rates, only a shared CPU is judged.
     pub(super) fn of(record: &Record, case: &Searched) -> Self {
-        let shared = record.header.shared_cpu(&case.case).map(Doubt::SharedCpu);
-        let mut doubts: Vec<Doubt> = shared.into_iter().collect();
+        let shared = record.header.shared_cpu(&case.case).map(Flaw::SharedCpu);
+        let mut doubts: Vec<Flaw> = shared.into_iter().collect();
         let Search::Lossless(search) = &case.search else {
             return Self(doubts);
         };
@@ -68,13 +68,13 @@ impl Quality {
         let is_apart = shared.is_none();
         let is_steady = search.load_search.is_steady();
         let others = [
-            (Doubt::Slowed, is_slowed(&record.header)),
-            (Doubt::Disturbed, is_disturbed == Some(true)),
-            (Doubt::Contradicted, is_apart && is_disturbed == Some(false)),
-            (Doubt::Unsteady, is_apart && !is_steady),
-            (Doubt::Unfinished, !is_finished),
+            (Flaw::Slowed, is_slowed(&record.header)),
+            (Flaw::Disturbed, is_disturbed == Some(true)),
+            (Flaw::Contradicted, is_apart && is_disturbed == Some(false)),
+            (Flaw::Unsteady, is_apart && !is_steady),
+            (Flaw::Unfinished, !is_finished),
             (
-                Doubt::Wide,
+                Flaw::Wide,
                 is_apart && is_finished && is_steady && is_wide(search),
             ),
         ];
@@ -86,7 +86,7 @@ impl Quality {
     /// Returns the word for the grade.
     pub(super) fn name(&self) -> &'static str {
         let is_fair =
-            |doubt: &Doubt| matches!(doubt, Doubt::SharedCpu(_) | Doubt::Unsteady | Doubt::Wide);
+            |doubt: &Flaw| matches!(doubt, Flaw::SharedCpu(_) | Flaw::Unsteady | Flaw::Wide);
         match &self.0[..] {
             [] => "good",
             doubts if doubts.iter().all(is_fair) => "fair",
@@ -100,9 +100,9 @@ impl Quality {
 pub(super) fn quality_and_next(record: &Record) -> String {
     let names = record.names();
     // Grades, in the order of the first cases that have them.
-    let mut grades: Vec<(Quality, Vec<String>)> = Vec::new();
+    let mut grades: Vec<(RateQuality, Vec<String>)> = Vec::new();
     for case in searched(record) {
-        let (quality, name) = (Quality::of(record, case), names.name(&case.case));
+        let (quality, name) = (RateQuality::of(record, case), names.name(&case.case));
         match grades.iter_mut().find(|(other, _)| *other == quality) {
             Some((_, names)) => names.push(name),
             None => grades.push((quality, vec![name])),
@@ -126,7 +126,7 @@ pub(super) fn quality_and_next(record: &Record) -> String {
     labelled(&mut text, "quality", graded);
     // The command that resumes an interrupted search follows, and is its only next step.
     if !record.is_interrupted {
-        let doubts: Vec<Doubt> = grades.iter().flat_map(|it| it.0.0.clone()).collect();
+        let doubts: Vec<Flaw> = grades.iter().flat_map(|it| it.0.0.clone()).collect();
         labelled(&mut text, "next", next(record, &doubts));
     }
     text
@@ -134,23 +134,23 @@ pub(super) fn quality_and_next(record: &Record) -> String {
 
 /// Returns the lines of the next step of searches with these doubts, in which a command has a line of its own. Empty:
 /// there is no doubt.
-fn next(record: &Record, doubts: &[Doubt]) -> Vec<String> {
-    let is_any = |wanted: &[Doubt]| doubts.iter().any(|doubt| wanted.contains(doubt));
+fn next(record: &Record, doubts: &[Flaw]) -> Vec<String> {
+    let is_any = |wanted: &[Flaw]| doubts.iter().any(|doubt| wanted.contains(doubt));
     let header = &record.header;
     let (mut lines, mut changes) = (Vec::new(), Vec::new());
     let mut again = None;
-    if is_any(&[Doubt::Slowed]) {
+    if is_any(&[Flaw::Slowed]) {
         lines.push("run a release build on the board itself (cargo build --release)".to_owned());
     }
-    if is_any(&[Doubt::Unfinished, Doubt::Wide]) {
+    if is_any(&[Flaw::Unfinished, Flaw::Wide]) {
         again = Some("search again for longer");
     }
-    if is_any(&[Doubt::Disturbed, Doubt::Contradicted, Doubt::Unsteady]) {
+    if is_any(&[Flaw::Disturbed, Flaw::Contradicted, Flaw::Unsteady]) {
         lines.push("stop what else runs, and mend what this names:".to_owned());
         lines.push("udpbench check".to_owned());
         again = Some("then search again");
     }
-    if doubts.iter().any(|it| matches!(it, Doubt::SharedCpu(_))) {
+    if doubts.iter().any(|it| matches!(it, Flaw::SharedCpu(_))) {
         match header.plan.pin_apart(&header.environment.host.cpus) {
             Ok(pin) => {
                 changes.push(("--pin", pin.to_string()));
@@ -163,13 +163,13 @@ fn next(record: &Record, doubts: &[Doubt]) -> Vec<String> {
         return lines;
     };
     let mut rechecks = Duration::ZERO;
-    if let (true, SearchQuestion::Lossless(asked)) = (is_any(&[Doubt::Wide]), header.question) {
+    if let (true, SearchQuestion::Lossless(asked)) = (is_any(&[Flaw::Wide]), header.question) {
         let recheck = (asked.recheck * 4).max(SHORT_RECHECK);
         changes.push(("--recheck", duration::text(recheck)));
         // Each of the two bounds is tried again for that long.
         rechecks = 3 * recheck;
     }
-    if is_any(&[Doubt::Unfinished]) || rechecks > header.max_time {
+    if is_any(&[Flaw::Unfinished]) || rechecks > header.max_time {
         let limit = header.enough_time().max(rechecks);
         changes.push(("--max-case-time", duration::text(limit)));
     }

@@ -175,7 +175,7 @@ fn what_fails_in_one_of_two_runs_after_is_undecided() {
     let run = |row: Row| results("b", vec![row]);
     let before = [run(row("mio-level", 0.9))];
     let after = [run(row("mio-level", 0.9)), run(failed)];
-    let found = compare([&before, &after], Question::default());
+    let found = compare([&before, &after], Criterion::default());
     let why = Obstacle::FailedInRuns {
         failures: 1,
         runs: 2,
@@ -284,6 +284,6 @@ fn runs_that_share_no_case_are_told_by_the_first_case_of_each() {
     let expected = "1 case only AFTER: BEFORE has std:std/2t/1460B/connected/v4, AFTER \
                     std:std/2t/1460B/connected/v4/rcvbuf2048 (udpbench ab measures two settings in turn)";
     let sides = [&[before][..], &[after][..]];
-    let found = compare(sides, Question::default());
+    let found = compare(sides, Criterion::default());
     assert_eq!(found.obstacle().as_deref(), Some(expected));
 }
