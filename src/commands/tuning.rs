@@ -93,7 +93,7 @@ pub(super) fn try_settings(
     let show = |comparison: &AbComparison, _: &Progress, agents: &mut [Agents]| {
         let mut is_as_before = Ok(());
         if changes {
-            is_as_before = check_after(args, &comparison, &mut agents[0].settings());
+            is_as_before = check_after(args, comparison, &mut agents[0].settings());
         }
         show_comparison(comparison, output.form.shape()?, Detail::Changes)?;
         is_as_before

@@ -7,25 +7,23 @@ use serde::Deserialize;
 use crate::error::UsageError;
 use crate::text::nearest;
 
+/// Returns the names of these suites, each with the text of its file.
+macro_rules! texts {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../suites/", $name, ".toml")))),*]
+    };
+}
+
 /// Suites of this build in alphabetical order: the name of the file, and its text.
-static TEXTS: &[(&str, &str)] = &[
-    ("board", include_str!("../../suites/board.toml")),
-    (
-        "good-and-bad-server",
-        include_str!("../../suites/good-and-bad-server.toml"),
-    ),
-    ("languages", include_str!("../../suites/languages.toml")),
-    ("message-io", include_str!("../../suites/message-io.toml")),
-    (
-        "network-socket-performance",
-        include_str!("../../suites/network-socket-performance.toml"),
-    ),
-    (
-        "rust-socket-benchmark",
-        include_str!("../../suites/rust-socket-benchmark.toml"),
-    ),
-    ("sockbench", include_str!("../../suites/sockbench.toml")),
-    ("wire", include_str!("../../suites/wire.toml")),
+static TEXTS: &[(&str, &str)] = texts![
+    "board",
+    "good-and-bad-server",
+    "languages",
+    "message-io",
+    "network-socket-performance",
+    "rust-socket-benchmark",
+    "sockbench",
+    "wire",
 ];
 
 /// Sweeps and searches that answer one question together.

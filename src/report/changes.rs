@@ -14,9 +14,10 @@ use crate::term::table::Columns;
 use crate::text::digits::counted;
 use crate::verdict::compare::table::RELATIVE;
 use crate::verdict::compare::{Comparison, compare};
-use crate::verdict::judge::table::{Detail, counts, largest_first, legend, told, value, visible};
-use crate::verdict::judge::table::{estimate, interval};
-use crate::verdict::judge::{Criterion, JudgedCase, Judgement, Metric, Verdict};
+use crate::verdict::judge::table::{
+    Detail, counts, estimate, interval, largest_first, legend, told, value, visible,
+};
+use crate::verdict::judge::{Criterion, JudgedCase, Judgement, Metric, Threshold, Verdict};
 use crate::verdict::quality::Quality;
 
 /// Returns the heading of this kind of changes.
@@ -97,10 +98,8 @@ pub(super) fn cases(judgement: &Judgement, sides: [&'static str; 2]) -> Markup {
         .number(sides[1], |case| value(case.values[1]));
     let [_, better, worse] = by.words();
     let kinds = format!("{better}, {worse} or broken");
-    let caption = format!(
-        "{}: cases that are {kinds}, the largest change first",
-        what(by)
-    );
+    let what = what(by);
+    let caption = format!("{what}: cases that are {kinds}, the largest change first");
     let more = news.len().saturating_sub(MOST_CASES);
     html! {
         @if news.is_empty() {
@@ -137,13 +136,8 @@ pub(super) fn legend_of(text: &str) -> Markup {
 /// Compares a file with the base by speed and by CPU time.
 fn comparisons(base: &Results, file: &Results) -> [Comparison; 2] {
     let sides = [base, file].map(std::slice::from_ref);
-    [Metric::Speed, Metric::Cpu].map(|by| {
-        let question = Criterion {
-            by,
-            ..Criterion::default()
-        };
-        compare(sides, question)
-    })
+    let threshold = Threshold::default();
+    [Metric::Speed, Metric::Cpu].map(|by| compare(sides, Criterion { by, threshold }))
 }
 
 fn verdict(comparison: &Comparison) -> String {
@@ -167,11 +161,8 @@ fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
     let is_worse = comparisons.iter().any(|it| it.judgement.is_worse());
     let grade = [base, file].map(|file| Quality::of(&file.rows).grade);
     let grade = grade[0].max(grade[1]);
-    let class = if is_worse {
-        "worse".to_owned()
-    } else {
-        grade.to_string()
-    };
+    let worse = is_worse.then(|| "worse".to_owned());
+    let class = worse.unwrap_or_else(|| grade.to_string());
     let judged = comparisons.iter().filter(|it| it.obstacle().is_none());
     let judged: Vec<&Judgement> = judged.map(|it| &it.judgement).collect();
     html! {

@@ -42,7 +42,7 @@ pub(super) fn listened(log: &ListenLog) -> Markup {
 /// Draws when something was lost where, and when nothing came.
 fn losses(log: &ListenLog, rows: &[&Row]) -> Markup {
     let part = |row: &&Row| (log.seconds_to(&row.opened_at), row.seconds);
-    let windows = |lost: fn(&Row) -> bool| -> Parts {
+    let windows = |lost: fn(&Row) -> bool| -> TimeSpans {
         rows.iter().filter(|row| lost(row)).map(part).collect()
     };
     let mut lanes = Vec::new();
@@ -88,7 +88,7 @@ fn picture(log: &SoakLog, events: &[&Event]) -> Markup {
         let parts = of_kind.map(|event| (seconds(event.start_ns), seconds(event.length_ns)));
         (kind.word(), parts.collect())
     };
-    let lanes: Vec<(&str, Parts)> = Kind::ALL.into_iter().map(lane).collect();
+    let lanes: Vec<(&str, TimeSpans)> = Kind::ALL.into_iter().map(lane).collect();
     time_line("Events over time", seconds(log.elapsed_ns()), &lanes)
 }
 
@@ -108,13 +108,13 @@ const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 180.0;
 
 /// What lasted, in the order of time: start and length in seconds.
-type Parts = Vec<(f64, f64)>;
+type TimeSpans = Vec<(f64, f64)>;
 
 /// Draws a lane for each name from top to bottom, beside the number of its parts.
-fn time_line(caption: &str, seconds: f64, lanes: &[(&str, Parts)]) -> Markup {
+fn time_line(caption: &str, seconds: f64, lanes: &[(&str, TimeSpans)]) -> Markup {
     let (unit, name) = time_unit(seconds);
     let scale = Scale::linear([seconds / unit]);
-    let track = |(name, parts): &(&str, Parts)| Track {
+    let track = |(name, parts): &(&str, TimeSpans)| Track {
         label: (*name).to_owned(),
         drawn: joined(parts, seconds)
             .map(|(from, to)| Drawn::Interval {
@@ -140,9 +140,9 @@ fn time_unit(seconds: f64) -> (f64, &'static str) {
 }
 
 /// Returns start and end of the parts. Those that are less than a pixel apart are one.
-fn joined(parts: &Parts, seconds: f64) -> impl Iterator<Item = (f64, f64)> {
+fn joined(parts: &TimeSpans, seconds: f64) -> impl Iterator<Item = (f64, f64)> {
     let pixel = seconds / 400.0;
-    let mut joined: Parts = Vec::new();
+    let mut joined: TimeSpans = Vec::new();
     for (start, length) in parts {
         match joined.last_mut() {
             Some((_, end)) if *start < *end + pixel => *end = end.max(start + length),

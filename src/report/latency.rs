@@ -98,29 +98,22 @@ fn tracks(rows: &[&Row]) -> Vec<Track> {
 
 fn track(row: &Row) -> Track {
     let colour = labels::colour(labels::group(row));
-    let [at_half, at_rare] = ["●", "◇"].map(|sign| Look { colour, sign });
-    let mut values = vec![
-        dots::figure(row.p50_us(), row),
-        dots::figure(row.p99_us(), row),
-    ];
+    let looks = ["●", "◇"].map(|sign| Look { colour, sign });
+    let quantiles = [row.p50_us(), row.p99_us()];
+    let mut values = quantiles.map(|it| dots::figure(it, row));
     if row.status == Status::Ok && row.rtt_p50_us.is_none() && row.target_pps.is_some() {
-        values = vec![
-            (String::new(), "overload".to_owned()),
-            (String::new(), String::new()),
-        ];
+        values = ["overload", ""].map(|why| (String::new(), why.to_owned()));
     }
     let label = match row.connection {
         Connection::Connected => row.label(),
         Connection::Unconnected => format!("{}, unconnected", row.label()),
     };
+    let drawn = quantiles.into_iter().zip(looks);
+    let drawn = drawn.flat_map(|(quantile, look)| dots::drawn(quantile, look));
     Track {
         label,
-        drawn: [
-            dots::drawn(row.p50_us(), at_half),
-            dots::drawn(row.p99_us(), at_rare),
-        ]
-        .concat(),
-        values,
+        drawn: drawn.collect(),
+        values: values.into(),
         ..Track::default()
     }
 }

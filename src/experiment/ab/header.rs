@@ -76,10 +76,7 @@ impl Setup {
 impl AbHeader {
     /// Returns the setup of a side.
     pub fn setup(&self, side: Side) -> &Setup {
-        match side {
-            Side::A => &self.a,
-            Side::B => &self.b,
-        }
+        [&self.a, &self.b][side as usize]
     }
 
     /// Returns every value of the machine that B changes.
@@ -149,10 +146,7 @@ pub fn pairs(header: &AbHeader) -> Result<Vec<Pair<'_>>, String> {
 impl<'a> Pair<'a> {
     /// Returns the case of a side.
     pub(super) fn side(&self, side: Side) -> &'a Planned {
-        match side {
-            Side::A => self.a,
-            Side::B => self.b,
-        }
+        [self.a, self.b][side as usize]
     }
 
     /// Returns the reason why the pair does not run, or `None`.

@@ -142,17 +142,14 @@ fn mean_by_round(series: &[&CaseSeries]) -> ByRound {
             *weight += case.weight;
         }
     }
-    let most = sums
-        .into_iter()
-        .filter(|(_, (_, weight))| 2.0 * weight >= all);
-    most.map(|(round, (sum, weight))| (round, sum / weight))
-        .collect()
+    let sums = sums.into_iter();
+    let most = sums.filter(|(_, (_, weight))| 2.0 * weight >= all);
+    let means = most.map(|(round, (sum, weight))| (round, sum / weight));
+    means.collect()
 }
 
 fn case(pair: &Pair, measured: &PairWindows, question: Criterion, to_blame: usize) -> JudgedCase {
-    let verdict = measured
-        .verdict_on_failures(to_blame)
-        .unwrap_or(Verdict::Unclear);
+    let failures = measured.verdict_on_failures(to_blame);
     let [a, b] = [pair.a, pair.b].map(|planned| parts::of_case(&planned.case));
     let common = |number: usize| a[number].filter(|_| a[number] == b[number]);
     JudgedCase {
@@ -163,7 +160,7 @@ fn case(pair: &Pair, measured: &PairWindows, question: Criterion, to_blame: usiz
         answer: JudgedChange {
             cases: 1,
             change: None,
-            verdict,
+            verdict: failures.unwrap_or(Verdict::Unclear),
         },
     }
 }

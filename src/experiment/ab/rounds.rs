@@ -157,11 +157,9 @@ impl AbComparison {
 
     fn begin_round(&mut self) {
         self.round += 1;
-        let groups = order(&self.header, &self.pairs(), self.round);
-        let sides = groups
-            .into_iter()
-            .flat_map(|(sides, pairs)| sides.map(|side| (side, pairs.clone())));
-        self.groups = sides.collect();
+        let groups = order(&self.header, &self.pairs(), self.round).into_iter();
+        let of_side = |(sides, pairs): ([Side; 2], Vec<usize>)| sides.map(|it| (it, pairs.clone()));
+        self.groups = groups.flat_map(of_side).collect();
     }
 
     /// Returns the remaining steps of these pairs on one side.

@@ -7,12 +7,12 @@ use super::header::{AbHeader, MOST_ROUNDS, Setup};
 use super::{AbComparison, Side};
 use crate::host::tuning::{Location, Setting, Tuning, Tunings};
 use crate::results::command_line::CommandLine;
+use crate::stats::whole_u32;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 use crate::text::digits::counted;
 use crate::text::duration;
-use crate::verdict::judge::table::estimate;
-use crate::verdict::judge::table::{Detail, counts, tables};
+use crate::verdict::judge::table::{Detail, counts, estimate, tables};
 use crate::verdict::judge::{self, JudgedEngine, Judgement, Verdict};
 
 /// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
@@ -133,8 +133,7 @@ fn rounds_to_tell(
     if comparison.is_of_busy_machine() {
         rounds = (CAUTIOUS_TIMES * rounds).max(FEWEST_CAUTIOUS);
     }
-    let enough = (1..=MOST_ROUNDS).find(|&most| f64::from(most) >= rounds);
-    Some(enough.unwrap_or(u32::MAX))
+    Some(whole_u32(rounds.ceil()))
 }
 
 /// Returns the command that measures so many rounds that all unclear engines are expected to have a verdict, in windows

@@ -12,7 +12,7 @@ use crate::verdict::judge::Metric;
 #[derive(Clone, Debug, Default)]
 pub(super) struct PairWindows {
     /// Windows of A and B by round, from 1.
-    rounds: BTreeMap<u32, [Option<Outcome>; 2]>,
+    rounds: BTreeMap<u32, [Option<WindowOutcome>; 2]>,
     /// Windows that were measured twice.
     pub(super) repeated: usize,
     /// Reason why its setting is not tried any more.
@@ -20,7 +20,7 @@ pub(super) struct PairWindows {
 }
 
 /// Figures of a window, or why there are none.
-pub(super) type Outcome = Result<Figures, WindowFailure>;
+pub(super) type WindowOutcome = Result<Figures, WindowFailure>;
 
 /// Failure of a side in a round.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub(super) struct WindowFailure {
 /// Figures of a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figures {
-    /// Datagrams received per second, and CPU time per datagram in nanoseconds: a value for each [`By`].
+    /// Datagrams received per second, and CPU time per datagram in nanoseconds: a value for each [`Metric`].
     pub(super) values: [Option<f64>; 2],
     /// True if other programs took CPU time from it.
     pub(super) is_disturbed: bool,
@@ -168,7 +168,13 @@ impl AbComparison {
         }
     }
 
-    pub(super) fn put_outcome(&mut self, side: Side, pair: usize, round: u32, outcome: Outcome) {
+    pub(super) fn put_outcome(
+        &mut self,
+        side: Side,
+        pair: usize,
+        round: u32,
+        outcome: WindowOutcome,
+    ) {
         let sides = self.pairs[pair].rounds.entry(round).or_default();
         sides[side as usize] = Some(outcome);
     }
@@ -177,12 +183,12 @@ impl AbComparison {
 impl PairWindows {
     /// Returns the logarithm of B over A, by round.
     pub(super) fn differences(&self, by: Metric) -> BTreeMap<u32, f64> {
-        let value = |outcome: &Option<Outcome>| {
+        let value = |outcome: &Option<WindowOutcome>| {
             let value = outcome.as_ref()?.as_ref().ok()?.values[by as usize];
             value.filter(|&value| value > 0.0)
         };
         let rounds = self.rounds.iter();
-        let difference = |(round, [a, b]): (&u32, &[Option<Outcome>; 2])| {
+        let difference = |(round, [a, b]): (&u32, &[Option<WindowOutcome>; 2])| {
             Some((*round, (value(b)? / value(a)?).ln()))
         };
         rounds.filter_map(difference).collect()
@@ -206,7 +212,7 @@ impl PairWindows {
     }
 
     /// Returns the windows and failures of a side, by round.
-    pub(super) fn outcomes(&self, side: Side) -> impl Iterator<Item = &Outcome> {
+    pub(super) fn outcomes(&self, side: Side) -> impl Iterator<Item = &WindowOutcome> {
         let rounds = self.rounds.values();
         rounds.filter_map(move |sides| sides[side as usize].as_ref())
     }

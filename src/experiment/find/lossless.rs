@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::Next;
+use super::NextTrial;
 use super::header::{BurstQuestion, LosslessQuestion};
 use super::load_search::{LoadSearch, LoadTrial};
 use super::loads::FoundLoad;
@@ -76,11 +76,11 @@ impl Lossless {
     }
 
     /// Returns the next trial. `None`: the load is found.
-    pub fn next(&self) -> Option<Next> {
+    pub fn next(&self) -> Option<NextTrial> {
         let next = self.load_search.next()?;
         let Some(Trains { pause, unit }) = self.trains else {
             let rate = Some(Rate::nearest(f64::from(next.load)).into());
-            return Some(Next {
+            return Some(NextTrial {
                 case: Case { rate, ..self.case },
                 window: Duration::from_secs_f64(next.seconds),
             });
@@ -88,7 +88,7 @@ impl Lossless {
         let length = next.load.saturating_mul(unit);
         // Whole trains, for at least this long.
         let trains = (next.seconds / pause - 1e-6).ceil();
-        Some(Next {
+        Some(NextTrial {
             case: Case {
                 rate: Some(Rate::nearest(f64::from(length) / pause).into()),
                 arrivals: (length > 1).then_some(Arrivals::Train(length)),

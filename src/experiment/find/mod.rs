@@ -29,12 +29,12 @@ use std::time::Duration;
 use self::axis::AxisSearch;
 use self::header::SearchQuestion;
 use self::lossless::Lossless;
-pub use self::record::{Record, Searched};
+pub use self::record::{Record, SearchedCase};
 use crate::data::{Case, EngineProperties, Sample};
 
 /// Trial that a search asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Next {
+pub struct NextTrial {
     /// Case that is searched, with the values that the search has chosen.
     pub case: Case,
     /// Length of the measured window.
@@ -72,7 +72,7 @@ impl Search {
     }
 
     /// Returns the next trial. `None`: the search is over.
-    pub fn next(&self) -> Option<Next> {
+    pub fn next(&self) -> Option<NextTrial> {
         match self {
             Self::Lossless(search) | Self::Burst(search) => search.next(),
             Self::Axis(search) => search.next(),

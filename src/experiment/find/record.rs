@@ -7,7 +7,7 @@ use super::header::{FindHeader, SearchQuestion};
 use super::load_search::LoadDoubt;
 use super::names::Names;
 use super::turns::Turns;
-use super::{Next, Search};
+use super::{NextTrial, Search};
 use crate::data::{Case, Sample};
 use crate::plan::{Planned, Settings};
 use crate::results::log::{Event, Of};
@@ -22,7 +22,7 @@ pub struct Record {
     /// FindHeader of the log.
     pub header: FindHeader,
     /// Every case, including cases that do not run.
-    pub cases: Vec<Searched>,
+    pub cases: Vec<SearchedCase>,
     turns: Turns,
     /// Number of trials that were made again, by reason.
     pub(super) repeats: BTreeMap<String, u64>,
@@ -37,7 +37,7 @@ const FEWEST: u64 = 3;
 
 /// Results so far of a case.
 #[derive(Debug)]
-pub struct Searched {
+pub struct SearchedCase {
     /// Case from the plan.
     pub case: Case,
     /// Search of the case.
@@ -120,7 +120,7 @@ impl Experiment for Record {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let each = ms(self.expected_time().0 / self.searches().max(1)).max(1);
         let overhead = ms(self.header.trial_overhead());
-        let done = |case: &Searched| match case.next() {
+        let done = |case: &SearchedCase| match case.next() {
             Some(_) => (ms(case.time) + case.trials * overhead).min(each - 1),
             None => each,
         };
@@ -142,7 +142,7 @@ impl Record {
     pub fn new(header: FindHeader) -> Self {
         let searched = |planned: &Planned| {
             let (case, sender) = (planned.case, header.plan.pair(&planned.case).sender);
-            Searched {
+            SearchedCase {
                 case,
                 search: Search::of(header.question, case, sender),
                 refusal: planned.refusal().map(str::to_owned),
@@ -152,7 +152,7 @@ impl Record {
                 time: Duration::ZERO,
             }
         };
-        let cases: Vec<Searched> = header.plan.cases().map(searched).collect();
+        let cases: Vec<SearchedCase> = header.plan.cases().map(searched).collect();
         Self {
             turns: Turns::new(cases.len(), header.max_time),
             header,
@@ -164,7 +164,7 @@ impl Record {
 
     /// Returns the limiting place of a case. `None`: it is unknown, or it may be the disturbance by other programs or
     /// the CPU that both ends share.
-    pub fn limit(&self, case: &Searched) -> Option<&'static str> {
+    pub fn limit(&self, case: &SearchedCase) -> Option<&'static str> {
         let is_disturbed = case.doubt().is_some_and(|doubt| doubt.is_disturbance);
         let is_hidden = is_disturbed || self.header.shared_cpu(&case.case).is_some();
         let search = case.search.of_loads().filter(|_| !is_hidden)?;
@@ -222,7 +222,7 @@ impl Record {
     }
 
     /// Returns the step that makes the next trial of a case.
-    fn step(&self, number: usize, next: &Next) -> Option<Step> {
+    fn step(&self, number: usize, next: &NextTrial) -> Option<Step> {
         let header = &self.header;
         let settings = Settings {
             window: next.window,
@@ -240,9 +240,9 @@ impl Record {
     }
 }
 
-impl Searched {
+impl SearchedCase {
     /// Returns the next trial. `None`: the search is over, or cannot go on.
-    pub fn next(&self) -> Option<Next> {
+    pub fn next(&self) -> Option<NextTrial> {
         self.search.next().filter(|_| self.refusal.is_none())
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::axis::{AxisQuestion, AxisSearch, Finding, TimeChange};
 use super::header::{BurstQuestion, LosslessQuestion, SearchQuestion};
 use super::lossless::Lossless;
-use super::{Record, Search, Searched};
+use super::{Record, Search, SearchedCase};
 use crate::results::export::row_of;
 
 /// Returns the rows of a search: objects with the same keys.
@@ -33,7 +33,7 @@ pub fn rows(record: &Record) -> Vec<Value> {
 }
 
 /// Puts the fields that every search has around the fields of one search.
-fn whole(case: &Searched, row: Value) -> Value {
+fn whole(case: &SearchedCase, row: Value) -> Value {
     let ended = json!({
         "trials": case.trials,
         "trials_s": rounded(case.time.as_secs_f64(), 1000.0),
@@ -43,7 +43,7 @@ fn whole(case: &Searched, row: Value) -> Value {
     row_of(&[json!({ "case": case.case.key() }), row, ended])
 }
 
-fn lossless(case: &Searched, search: &Lossless, asked: LosslessQuestion) -> Value {
+fn lossless(case: &SearchedCase, search: &Lossless, asked: LosslessQuestion) -> Value {
     let found = search.found();
     let (low, high) = found.interval;
     let (lost, passed) = search.load_search.seen();
@@ -104,7 +104,7 @@ fn axis(search: &AxisSearch, found: Option<&Finding>, asked: AxisQuestion) -> Va
     ])
 }
 
-fn burst(record: &Record, case: &Searched, search: &Lossless, asked: BurstQuestion) -> Value {
+fn burst(record: &Record, case: &SearchedCase, search: &Lossless, asked: BurstQuestion) -> Value {
     let found = search.found();
     let (low, high) = found.interval;
     json!({

@@ -16,8 +16,8 @@ pub mod table;
 
 use std::collections::BTreeSet;
 
-use self::matching::Matched;
-use self::sweeps::{Measured, Sweeps};
+use self::matching::MatchedCase;
+use self::sweeps::{MeasuredCase, Sweeps};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 use crate::stats;
@@ -55,7 +55,7 @@ const MACHINE_MOVED: f64 = 0.10;
 /// Compares the runs before with those after.
 pub fn compare(sides: [&[Results]; 2], question: Criterion) -> Comparison {
     let (matched, left_out) = matching::cases(sides);
-    let mut measured: Vec<(JudgedCase, Measured)> = Vec::new();
+    let mut measured: Vec<(JudgedCase, MeasuredCase)> = Vec::new();
     let mut others: Vec<JudgedCase> = Vec::new();
     let mut compared: Vec<[&Row; 2]> = Vec::new();
     for matched in &matched {
@@ -79,7 +79,7 @@ pub fn compare(sides: [&[Results]; 2], question: Criterion) -> Comparison {
     let missing = missing(sides[0], &measured);
     let is_one_missing = missing.is_some();
     remarks.extend(missing);
-    let (mut cases, measured): (Vec<JudgedCase>, Vec<Measured>) = measured.into_iter().unzip();
+    let (mut cases, measured): (Vec<JudgedCase>, Vec<MeasuredCase>) = measured.into_iter().unzip();
     cases.extend(others);
     let sweeps = Sweeps::new(measured, sides.map(<[Results]>::len), question.threshold);
     let judgement = judge(question, cases, 1, &sweeps);
@@ -144,7 +144,7 @@ impl Comparison {
 }
 
 /// Returns the engines that were measured before and can be judged in no case, in a remark.
-fn missing(before: &[Results], measured: &[(JudgedCase, Measured)]) -> Option<String> {
+fn missing(before: &[Results], measured: &[(JudgedCase, MeasuredCase)]) -> Option<String> {
     let rows = before.iter().flat_map(|file| &file.rows);
     let labels = rows.filter(|row| row.status == Status::Ok).map(Row::label);
     let labels: BTreeSet<String> = labels.collect();
@@ -156,7 +156,7 @@ fn missing(before: &[Results], measured: &[(JudgedCase, Measured)]) -> Option<St
     })
 }
 
-fn case(matched: &Matched, by: Metric, verdict: Verdict) -> JudgedCase {
+fn case(matched: &MatchedCase, by: Metric, verdict: Verdict) -> JudgedCase {
     let row = matched.row();
     let values = matched.rows.each_ref().map(|rows| {
         let values = rows.iter().map(|row| value(row, by));
@@ -179,7 +179,7 @@ fn case(matched: &Matched, by: Metric, verdict: Verdict) -> JudgedCase {
 ///
 /// # Errors
 /// Returns the verdict if there is nothing to judge.
-fn taken(matched: &Matched, by: Metric) -> Result<Measured, Verdict> {
+fn taken(matched: &MatchedCase, by: Metric) -> Result<MeasuredCase, Verdict> {
     let (rows, first) = (&matched.rows, matched.row());
     if matched.is_measured() {
         let mut all = rows.iter().flatten();
@@ -204,7 +204,7 @@ fn taken(matched: &Matched, by: Metric) -> Result<Measured, Verdict> {
         "" => 0.0,
         _ => Technique::of(&first.case).state_pct(),
     };
-    Ok(Measured {
+    Ok(MeasuredCase {
         label: first.label(),
         block: first.block(),
         parts: parts::of_case(&first.case),

@@ -25,7 +25,7 @@ use crate::verdict::judge::{Change, Parts, Threshold};
 
 /// Logarithms of a case in all sweeps.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(super) struct MeasuredCase {
     pub(super) label: String,
     pub(super) block: BlockKey,
     pub(super) parts: Parts,
@@ -39,7 +39,7 @@ pub(super) struct Measured {
 
 /// Cases of all sweeps. Each case is in each sweep.
 pub(super) struct Sweeps {
-    cases: Vec<Measured>,
+    cases: Vec<MeasuredCase>,
     /// Numbers of the cases of each engine in each block.
     blocks: BTreeMap<BlockKey, BTreeMap<String, Vec<usize>>>,
     /// Number of sweeps on each side.
@@ -61,7 +61,7 @@ const FEWEST_BLOCKS: usize = 3;
 const MOST_FREEDOM_OF_ONE: f64 = 4.0;
 
 impl Sweeps {
-    pub(super) fn new(cases: Vec<Measured>, counts: [usize; 2], threshold: Threshold) -> Self {
+    pub(super) fn new(cases: Vec<MeasuredCase>, counts: [usize; 2], threshold: Threshold) -> Self {
         let mut blocks: BTreeMap<BlockKey, BTreeMap<String, Vec<usize>>> = BTreeMap::new();
         for (number, case) in cases.iter().enumerate() {
             let engines = blocks.entry(case.block).or_default();

@@ -56,14 +56,6 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Returns the name on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Speed => "speed",
-            Self::Cpu => "cpu",
-        }
-    }
-
     /// Returns the quantity, the word for better, and the word for worse.
     pub(crate) fn words(self) -> [&'static str; 3] {
         let what = match self {
@@ -174,7 +166,7 @@ pub fn judge(
     let single = by_label.values().flatten().map(|&number| vec![number]);
     let details = parts.filter(|members| members.len() > 1).chain(single);
     let families = [by_label.values().cloned().collect(), details.collect()];
-    let called = Called::new(&families, risk, evidence);
+    let called = CalledGroups::new(&families, risk, evidence);
     let change = evidence.changes(&called.cases);
     let answer = |members: &[usize]| {
         let change = change(members);
@@ -225,7 +217,7 @@ pub fn judge(
 
 /// Groups of cases whose change is called: those of an engine, of a part, or a single one.
 #[derive(Default)]
-struct Called {
+struct CalledGroups {
     groups: BTreeSet<Vec<usize>>,
     /// All cases of the groups.
     cases: BTreeSet<usize>,
@@ -233,7 +225,7 @@ struct Called {
     doubts: BTreeMap<Vec<usize>, Obstacle>,
 }
 
-impl Called {
+impl CalledGroups {
     /// Calls by Holm's procedure: engines one after the other, the surest first, then all parts and cases. Once a group
     /// has changed, the others are judged without it.
     fn new([engines, details]: &[Vec<Vec<usize>>; 2], risk: f64, evidence: &impl Evidence) -> Self {
@@ -409,11 +401,8 @@ impl JudgedEngine {
             Verdict::Same => 4,
         };
         // Of equal ones the first: that of the whole.
-        let first = self
-            .answers()
-            .map(|answer| &answer.verdict)
-            .min_by_key(place);
-        if let Some(first) = first.cloned() {
+        let verdicts = self.answers().map(|answer| &answer.verdict);
+        if let Some(first) = verdicts.min_by_key(place).cloned() {
             self.whole.verdict = first;
         }
     }

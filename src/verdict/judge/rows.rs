@@ -13,7 +13,7 @@ pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Valu
         |[kind, label, part, case]: [&str; 4], values: [Option<f64>; 2], answer: &JudgedChange| {
             let of = json!({
                 "kind": kind, "label": label, "part": part, "case": case, "cases": answer.cases,
-                "by": judgement.question.by.name(), sides[0]: values[0], sides[1]: values[1],
+                "by": judgement.question.by, sides[0]: values[0], sides[1]: values[1],
             });
             row_of(&[of, shared.clone(), verdict_fields(judgement, answer)])
         };

@@ -123,9 +123,8 @@ pub(super) fn gains(
         let mut found: Vec<(&Averaged, &RankedEngine)> = found.collect();
         let count = found.len();
         if count > MOST_CONDITIONS {
-            found.sort_by(|(_, one), (_, other)| {
-                one.reading.value().total_cmp(&other.reading.value())
-            });
+            let value = |(_, place): &(&Averaged, &RankedEngine)| place.reading.value();
+            found.sort_by(|one, other| value(one).total_cmp(&value(other)));
             found.drain(1..count - 1);
         }
         for ((averaged, place), which) in found.iter().zip(["lowest", "highest", ""]) {

@@ -49,11 +49,8 @@ pub fn rank(results: &[Results]) -> Vec<BoardRanking> {
         let loads = Load::of_rows(&rows);
         let all = rows.into_iter().zip(loads);
         let (loaded, others): (Vec<_>, Vec<_>) = all.partition(|(_, load)| load.is_some());
-        for rows in [others, loaded] {
-            if !rows.is_empty() {
-                boards.push(BoardRanking::new(machine.clone(), &rows));
-            }
-        }
+        let some = [others, loaded].into_iter().filter(|rows| !rows.is_empty());
+        boards.extend(some.map(|rows| BoardRanking::new(machine.clone(), &rows)));
     }
     boards
 }

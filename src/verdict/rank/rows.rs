@@ -230,6 +230,11 @@ fn keeps_rate(row: &Row) -> bool {
     asked.is_none_or(|asked| row.sent_pps.is_some_and(|sent| sent >= KEPT * asked))
 }
 
+/// Returns the loss of a row, if its file has a possible one.
+fn loss_pct(row: &Row) -> Option<f64> {
+    row.loss_pct.filter(|pct| (0.0..=100.0).contains(pct))
+}
+
 /// Returns the unit for comparing the engines of a group: ratios if any row has one.
 fn unit(measure: Measure, engines: &Engines) -> Unit {
     let mut rows = engines.values().flatten();
@@ -244,7 +249,7 @@ fn standing(measure: Measure, unit: Unit, engines: &Engines) -> Standing {
     let readings = engines.iter().filter_map(|(engine, rows)| {
         let readings = rows.iter().filter_map(|row| measure.of(row, unit));
         let reading = Reading::of_repeats(&readings.collect::<Vec<_>>())?;
-        let losses = rows.iter().filter_map(|row| row.loss_pct);
+        let losses = rows.iter().filter_map(|row| loss_pct(row));
         Some(RankedEngine {
             place: None,
             label: engine.clone(),

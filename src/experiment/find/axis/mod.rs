@@ -14,7 +14,7 @@ use self::knee::Knee;
 use self::parameter::PROBES;
 use self::rounds::{Quantity, Rounds};
 use self::steps::Steps;
-use super::Next;
+use super::NextTrial;
 use crate::data::{Batch, Case, Sample};
 use crate::stats::CONFIDENCE;
 use crate::text::duration::ns;
@@ -123,9 +123,9 @@ impl AxisSearch {
     }
 
     /// Returns the next trial. `None`: the search is over.
-    pub fn next(&self) -> Option<Next> {
+    pub fn next(&self) -> Option<NextTrial> {
         let value = self.method.next()?;
-        Some(Next {
+        Some(NextTrial {
             case: self.asked.parameter.set(&self.case, value)?,
             window: self.asked.window(value),
         })

@@ -30,7 +30,7 @@ const BEYOND_LEAST: f64 = 0.6;
 const FOLLOWED: f64 = 2.2;
 
 /// A quantity, and two values between which it changes.
-type Pair = (Quantity, (u64, u64));
+type ChangePair = (Quantity, (u64, u64));
 
 /// State of a search for steps.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(super) struct Steps {
     quantities: &'static [Quantity],
     grid: Rounds,
     /// Pairs that are still to be searched, the next one last.
-    left: Vec<Pair>,
+    left: Vec<ChangePair>,
     current: Option<(Quantity, Rounds)>,
     found: Vec<Finding>,
 }
@@ -112,7 +112,7 @@ impl Method for Steps {
 
 impl Steps {
     /// Returns the neighbours on the grid that differ, the largest difference last, and those in loss behind all others.
-    fn candidates(&self) -> Vec<Pair> {
+    fn candidates(&self) -> Vec<ChangePair> {
         let values = self.grid.values();
         let pairs = (1..values.len()).filter_map(|n| {
             let between = (values[n - 1], values[n]);
@@ -121,7 +121,7 @@ impl Steps {
                 Some((size, (quantity, between)))
             })
         });
-        let mut pairs: Vec<(f64, Pair)> = pairs.collect();
+        let mut pairs: Vec<(f64, ChangePair)> = pairs.collect();
         pairs.sort_by(|(size, (quantity, _)), (other, (of_other, _))| {
             quantity.cmp(of_other).then(size.total_cmp(other))
         });

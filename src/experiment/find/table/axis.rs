@@ -42,8 +42,8 @@ pub(super) fn table(record: &Record, asked: AxisQuestion) -> Table {
         .number(
             "beyond, 95 %\ninterval %",
             cell(|it| {
-                let beyond = it.beyond.map(|(_, change)| percents(Some(change)));
-                beyond.unwrap_or_default()
+                it.beyond
+                    .map_or_else(String::new, |(_, change)| percents(Some(change)))
             }),
         )
         .number("lost before,\nbehind %", cell(lost))

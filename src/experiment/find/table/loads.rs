@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 
 use super::super::header::{BurstQuestion, LosslessQuestion};
 use super::super::lossless::Lossless;
-use super::super::{Record, Search, Searched};
+use super::super::{Record, Search, SearchedCase};
 use super::quality::RateQuality;
 use super::{labelled, mark, or_dash, searched};
 use crate::term::table::{Columns, Table};
 use crate::text::duration;
 
 /// Case with its search.
-type LoadResult<'a> = (&'a Searched, &'a Lossless);
+type LoadResult<'a> = (&'a SearchedCase, &'a Lossless);
 
 pub(super) fn table(record: &Record) -> Table {
     let names = record.names();
@@ -57,7 +57,7 @@ fn cases(record: &Record) -> impl Iterator<Item = LoadResult<'_>> {
     searched(record).filter_map(|case| Some((case, case.search.of_loads()?)))
 }
 
-fn is_rate(case: &Searched) -> bool {
+fn is_rate(case: &SearchedCase) -> bool {
     matches!(case.search, Search::Lossless(_))
 }
 
@@ -148,7 +148,7 @@ fn may_be_as_fast((other, of_other): LoadResult, (case, search): LoadResult) -> 
 }
 
 /// Returns the bounds of a search that is not finished.
-pub(super) fn so_far(case: &Searched) -> String {
+pub(super) fn so_far(case: &SearchedCase) -> String {
     let Some(search) = case.search.of_loads() else {
         return String::new();
     };

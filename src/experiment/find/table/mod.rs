@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use super::header::SearchQuestion;
-use super::{Record, Searched};
+use super::{Record, SearchedCase};
 use crate::term::fold;
 use crate::term::table::Table;
 use crate::text::digits::{counted, counted_with_verb};
@@ -79,7 +79,7 @@ impl SearchReport {
 }
 
 /// Returns the cases that are searched.
-fn searched(record: &Record) -> impl Iterator<Item = &Searched> {
+fn searched(record: &Record) -> impl Iterator<Item = &SearchedCase> {
     let cases = record.cases.iter();
     cases.filter(|case| case.refusal.is_none())
 }
@@ -98,7 +98,7 @@ fn or_dash(value: Option<impl ToString>) -> String {
 }
 
 /// Returns the mark of a result that the notes call unsure.
-fn mark(case: &Searched) -> &'static str {
+fn mark(case: &SearchedCase) -> &'static str {
     if case.doubt().is_some() { "?" } else { "" }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::super::header::{FindHeader, SearchQuestion};
 use super::super::lossless::Lossless;
-use super::super::{Record, Search, Searched};
+use super::super::{Record, Search, SearchedCase};
 use super::{labelled, searched};
 use crate::is_debug;
 use crate::results::command_line::CommandLine;
@@ -56,7 +56,7 @@ pub(super) struct RateQuality(Vec<Flaw>);
 
 impl RateQuality {
     /// Grades the result of a case. Of other searches than for rates, only a shared CPU is judged.
-    pub(super) fn of(record: &Record, case: &Searched) -> Self {
+    pub(super) fn of(record: &Record, case: &SearchedCase) -> Self {
         let shared = record.header.shared_cpu(&case.case).map(Flaw::SharedCpu);
         let mut doubts: Vec<Flaw> = shared.into_iter().collect();
         let Search::Lossless(search) = &case.search else {
@@ -67,16 +67,14 @@ impl RateQuality {
         // Ends that share a CPU are reason enough for contradictions, unsteadiness and wide intervals.
         let is_apart = shared.is_none();
         let is_steady = search.load_search.is_steady();
+        let is_judged = is_apart && is_finished;
         let others = [
             (Flaw::Slowed, is_slowed(&record.header)),
             (Flaw::Disturbed, is_disturbed == Some(true)),
             (Flaw::Contradicted, is_apart && is_disturbed == Some(false)),
             (Flaw::Unsteady, is_apart && !is_steady),
             (Flaw::Unfinished, !is_finished),
-            (
-                Flaw::Wide,
-                is_apart && is_finished && is_steady && is_wide(search),
-            ),
+            (Flaw::Wide, is_judged && is_steady && is_wide(search)),
         ];
         let others = others.into_iter().filter(|(_, is_so)| *is_so);
         doubts.extend(others.map(|(doubt, _)| doubt));
@@ -177,9 +175,8 @@ fn next(record: &Record, doubts: &[Flaw]) -> Vec<String> {
     if typed.has("find") {
         lines.extend([format!("{again}:"), typed.again(&changes)]);
     } else {
-        let changes = changes
-            .iter()
-            .map(|(flag, value)| format!(" {flag} {value}"));
+        let changes = changes.iter();
+        let changes = changes.map(|(flag, value)| format!(" {flag} {value}"));
         lines.push(again.to_owned() + &changes.collect::<String>());
     }
     lines
