@@ -8,7 +8,7 @@ use crate::data::ThinkTime;
 use crate::term::percent;
 use crate::text::duration;
 use crate::text::number::within;
-use crate::verdict::judge::By;
+use crate::verdict::judge::Metric;
 
 /// Options of each of these searches, and all that `find cliff` has.
 #[derive(Args, Clone, Debug)]
@@ -48,7 +48,7 @@ pub struct IdleArgs {
 pub struct KneeArgs {
     /// What is compared
     #[arg(long, value_enum, default_value_t)]
-    pub by: By,
+    pub by: Metric,
     /// Most rounds, 16 or more
     ///
     /// Each has a trial of every batch or train that is still in question. A knee that is sure ends the search

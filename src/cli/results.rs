@@ -12,7 +12,7 @@ use crate::results::export::selection::ColumnSet;
 use crate::results::files::log_of;
 use crate::term::escape;
 use crate::text::number::within;
-use crate::verdict::judge::{self, Question, Threshold};
+use crate::verdict::judge::{self, Criterion, Threshold};
 use crate::verdict::rank;
 
 /// The options of `summarize`.
@@ -133,7 +133,7 @@ pub struct AskedArgs {
     pub threshold: Threshold,
     /// Measure of the comparison
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
-    pub by: judge::By,
+    pub by: judge::Metric,
     /// Shows every part and case, not only those that changed
     #[arg(long)]
     pub details: bool,
@@ -147,8 +147,8 @@ pub struct AskedArgs {
 
 impl AskedArgs {
     /// Returns the question.
-    pub fn question(&self) -> Question {
-        Question {
+    pub fn question(&self) -> Criterion {
+        Criterion {
             by: self.by,
             threshold: self.threshold,
         }
@@ -176,7 +176,7 @@ pub struct RankArgs {
         default_value = "both",
         hide_possible_values = true
     )]
-    pub by: rank::By,
+    pub by: rank::RankBy,
     /// Number of engines that each list shows
     #[arg(long, value_name = "N", default_value = "3", value_parser = within(1_u16..=1000), allow_negative_numbers = true)]
     pub top: u16,

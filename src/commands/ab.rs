@@ -14,8 +14,8 @@ use super::{measuring, run, show_answers};
 use crate::cli::AbArgs;
 use crate::cli::options;
 use crate::error::UsageError;
-use crate::experiment::ab::header::Header;
-use crate::experiment::ab::{Comparison, judge, rows, table};
+use crate::experiment::ab::header::AbHeader;
+use crate::experiment::ab::{AbComparison, judge, rows, table};
 use crate::log::name::now;
 use crate::results::export::{Conclusion, Format};
 use crate::results::log::{Log, Side};
@@ -24,7 +24,7 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::output::{say, width};
 use crate::trial::agents::Agents;
 use crate::trial::spawned::THIS_PROGRAM;
-use crate::verdict::judge::Question;
+use crate::verdict::judge::Criterion;
 use crate::verdict::judge::table::Detail;
 
 /// Measures both sides in turn and prints the comparison. Exit code 3: something is slower, costs more CPU time or is
@@ -37,9 +37,9 @@ pub fn run(args: &AbArgs) -> anyhow::Result<ExitCode> {
     measuring(|interrupt| with(args, args.asked.question(), interrupt))
 }
 
-fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
+fn with(args: &AbArgs, question: Criterion, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let log = args.output.resume.as_deref();
-    let log = log.map(|path| Ok::<_, UsageError>((Log::<Header>::open_to_resume(path)?, path)));
+    let log = log.map(|path| Ok::<_, UsageError>((Log::<AbHeader>::open_to_resume(path)?, path)));
     let log = log.transpose()?;
     let programs = if let Some((log, _)) = &log {
         [&log.header.a, &log.header.b].map(|setup| setup.program.clone())
@@ -74,13 +74,13 @@ fn with(args: &AbArgs, question: Question, interrupt: &Interrupt) -> anyhow::Res
         power_command: None,
         interrupt,
     };
-    let show = |comparison: &Comparison, _: &Progress, _: &mut [Agents]| {
+    let show = |comparison: &AbComparison, _: &Progress, _: &mut [Agents]| {
         let detail = Detail::of(args.asked.details);
         show_comparison(comparison, args.asked.form.shape()?, detail)
     };
     let ending = session::measure(&mut comparison, resources, &mut progress, show)?;
     let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
-    let judgement = judge(&comparison.record, question);
+    let judgement = judge(&comparison, question);
     let judged = if judgement.is_worse() {
         Outcome::Worse
     } else if judgement.is_inconclusive() && args.asked.accept.is_none() {
@@ -111,23 +111,22 @@ fn connect(
 
 /// Prints the comparison of the windows measured so far.
 pub(super) fn show_comparison(
-    comparison: &Comparison,
+    comparison: &AbComparison,
     shape: Format,
     detail: Detail,
 ) -> anyhow::Result<()> {
-    let record = &comparison.record;
-    let judgement = judge(record, comparison.question);
-    let table = || table::draw(record, &judgement, detail, width());
-    let conclusion = match record.header().tunings {
+    let judgement = judge(comparison, comparison.question);
+    let table = || table::draw(comparison, &judgement, detail, width());
+    let conclusion = match comparison.header().tunings {
         None => Conclusion::of_comparison(judgement.is_worse(), judgement.is_inconclusive()),
         Some(_) => Conclusion::default(),
     };
-    show_answers(shape, &conclusion, table, || rows(record, &judgement))
+    show_answers(shape, &conclusion, table, || rows(comparison, &judgement))
 }
 
 /// Returns the agents of each side: one of a remote host per side, or local processes of that side's program.
 fn agents<'a>(
-    header: &'a Header,
+    header: &'a AbHeader,
     others: &'a mut [RemoteHost],
     interrupt: &Interrupt,
 ) -> [Agents<'a>; 2] {
@@ -145,10 +144,10 @@ fn agents<'a>(
 
 fn begin(
     args: &AbArgs,
-    question: Question,
+    question: Criterion,
     others: &mut [RemoteHost],
     interrupt: &Interrupt,
-) -> anyhow::Result<(Comparison, Outputs)> {
+) -> anyhow::Result<(AbComparison, Outputs)> {
     let started_at = now();
     let peer = others.first().map(|other| &other.peer);
     let mut header = options::ab::header(args, peer, &started_at)?;
@@ -157,14 +156,14 @@ fn begin(
     (header.a.version, header.b.version) = (a, b);
     let name = (&*header.environment.board, &*started_at, "ab");
     let outputs = Outputs::log_of(args.output.output.as_deref(), name, &header)?;
-    let mut comparison = Comparison::begin(header).map_err(anyhow::Error::msg)?;
+    let mut comparison = AbComparison::begin(header).map_err(anyhow::Error::msg)?;
     comparison.question = question;
     Ok((comparison, outputs))
 }
 
 /// Starts both programs and returns their versions.
 fn versions(
-    header: &Header,
+    header: &AbHeader,
     others: &mut [RemoteHost],
     interrupt: &Interrupt,
 ) -> anyhow::Result<[String; 2]> {
@@ -184,13 +183,13 @@ fn versions(
 }
 
 fn resume(
-    log: &Log<Header>,
+    log: &Log<AbHeader>,
     path: &Path,
-    question: Question,
+    question: Criterion,
     others: &mut [RemoteHost],
     interrupt: &Interrupt,
-) -> anyhow::Result<(Comparison, Outputs)> {
-    let mut comparison = Comparison::of(log)?;
+) -> anyhow::Result<(AbComparison, Outputs)> {
+    let mut comparison = AbComparison::of(log)?;
     comparison.question = question;
     let mut outputs = Outputs::resume_log(path, log.end)?;
     if comparison.is_complete() {

@@ -16,7 +16,7 @@ use crate::term::{fold, shell};
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
 use crate::verdict::judge;
-use crate::verdict::judge::Engine;
+use crate::verdict::judge::JudgedEngine;
 use crate::verdict::judge::table::Detail;
 
 /// Compares and prints the answers.
@@ -46,7 +46,10 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
             &shared,
         )
     };
-    let conclusion = Conclusion::of_comparison(comparison.is_worse(), comparison.is_inconclusive());
+    let conclusion = Conclusion::of_comparison(
+        comparison.judgement.is_worse(),
+        comparison.is_inconclusive(),
+    );
     show_answers(shape, &conclusion, table, rows)?;
     Ok(outcome(&comparison, args.asked.accept.is_some()).into())
 }
@@ -54,7 +57,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 /// Returns what can tell what this comparison cannot. Empty: there is nothing, or no need.
 fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
     let engines = &comparison.judgement.engines;
-    if comparison.is_worse() {
+    if comparison.judgement.is_worse() {
         return String::new();
     }
     let is_open = comparison.is_inconclusive();
@@ -62,7 +65,7 @@ fn next(comparison: &Comparison, sides: [&[PathBuf]; 2]) -> String {
         let advice = "next  stop what else runs, and mend what this names; then measure again:\n      udpbench check\n";
         return fold::text(advice, width().into());
     }
-    if engines.len() == 1 || engines.iter().any(Engine::is_unattributed) {
+    if engines.len() == 1 || engines.iter().any(JudgedEngine::is_unattributed) {
         let advice = "next  measure another engine, too, in all runs, or each engine against itself, in two programs or \
                       states:\n      udpbench ab -h\n";
         return fold::text(advice, width().into());
@@ -89,7 +92,7 @@ fn measure_again(before: &Path, after: &Path) -> String {
 
 /// Returns the outcome of a comparison. `accept`: an open question is no failure.
 pub(super) fn outcome(comparison: &Comparison, accept: bool) -> Outcome {
-    if comparison.is_worse() {
+    if comparison.judgement.is_worse() {
         Outcome::Worse
     } else if comparison.is_inconclusive() && !accept {
         Outcome::Inconclusive

@@ -13,7 +13,7 @@ use super::{measuring, run, show_answers, tuning};
 use crate::cli::options::{self, without_effect};
 use crate::cli::peer::Peer;
 use crate::cli::{FindArgs, FindCommand, FindCommonArgs};
-use crate::experiment::find::header::Header;
+use crate::experiment::find::header::FindHeader;
 use crate::experiment::find::{Record, rows, table};
 use crate::log::name::now;
 use crate::results::export::Conclusion;
@@ -82,7 +82,7 @@ pub(super) fn search_on(
     }
     let mut progress = Progress::new(outputs, output.quiet, record.work());
     let resources = Resources {
-        agents: vec![agents.for_plans(&[&record.header().plan])],
+        agents: vec![agents.for_plans(&[&record.header.plan])],
         command: &|_, _| Ok(()),
         power_command: None,
         interrupt,
@@ -97,7 +97,7 @@ pub(super) fn search_on(
     // That of the log is shorter than what was typed to go on.
     let typed = common.max_case_time.filter(|_| output.resume.is_some());
     let time = match ending {
-        Ending::OutOfTime => Some(record.header().enough_time()),
+        Ending::OutOfTime => Some(record.header.enough_time()),
         _ => typed,
     };
     if let Some(time) = time {
@@ -117,7 +117,7 @@ pub(super) fn search_on(
 /// Says what is searched, how long that takes, and what may be wrong with it.
 fn introduce(what: &FindCommand, record: &Record) {
     say(&searches_text(record));
-    let plan = &record.header().plan;
+    let plan = &record.header.plan;
     for advice in without_effect::of(&what.common().parameters, plan) {
         say(&format!("advice: {advice}"));
     }
@@ -132,12 +132,12 @@ fn resume(
     common: &FindCommonArgs,
     peer: Option<&Peer>,
 ) -> anyhow::Result<(Record, Outputs)> {
-    let mut log = Log::<Header>::open_to_resume(path)?;
+    let mut log = Log::<FindHeader>::open_to_resume(path)?;
     log.header.settings.root = Root::new(&common.output.root);
     log.header.max_time = common.max_case_time.unwrap_or(log.header.max_time);
     log.header.settings.request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
     let mut record = Record::of(&log)?;
-    let added = record.header().plan.add_programs();
+    let added = record.header.plan.add_programs();
     added.map_err(anyhow::Error::msg)?;
     let mut outputs = Outputs::resume_log(path, log.end)?;
     session::resumed(&mut record, &mut outputs, Vec::new())?;

@@ -39,7 +39,7 @@ use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::output::{say, show_in_colours, to_stdout};
 use crate::text::duration::about;
 use crate::verdict::quality::Quality;
-use crate::verdict::rank::{Answer, By};
+use crate::verdict::rank::{Answer, RankBy};
 
 /// Returns which engine to use, and how good the run is.
 fn conclude(rows: &[Row]) -> Conclusion {
@@ -73,7 +73,7 @@ fn answer(rows: &[Row]) -> Option<Answer> {
     };
     let boards = crate::verdict::rank::rank(&[results]);
     let board = boards.iter().find(|board| !board.groups.is_empty())?;
-    Some(board.answer(By::Both))
+    Some(board.answer(RankBy::Both))
 }
 
 /// Returns the error of a command whose cargo feature is not in this build.

@@ -77,7 +77,7 @@ fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
     let record = Record::new(find::header(what, peer, "")?);
     let names = record.names();
     let mut out = searches_text(&record) + "\n";
-    for case in record.cases() {
+    for case in &record.cases {
         let name = names.name(&case.case);
         match &case.refusal {
             None => writeln!(out, "  {name}")?,
@@ -87,7 +87,7 @@ fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
     if !names.shared().is_empty() {
         writeln!(out, "in all: {}", names.shared())?;
     }
-    let unused = without_effect::of(&common.parameters, &record.header().plan);
+    let unused = without_effect::of(&common.parameters, &record.header.plan);
     advice(&mut out, &unused)?;
     if let Some(more) = find::how_to_search_more(what) {
         writeln!(out, "{more}")?;

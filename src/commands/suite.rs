@@ -15,7 +15,7 @@ use crate::cli::options::suite::{
 use crate::cli::{ReportArgs, RunArgs, SuitesArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
-use crate::experiment::suite::{self, Suite, Sweep};
+use crate::experiment::suite::{self, Suite, SuitePart};
 use crate::log::name::{default_path, now};
 use crate::results::export::is_stdout;
 use crate::sys::interrupt::Interrupt;
@@ -123,7 +123,7 @@ fn part(ended: anyhow::Result<Outcome>, directory: &Path) -> anyhow::Result<Outc
     ended
 }
 
-fn announce(args: &RunArgs, sweep: &Sweep) {
+fn announce(args: &RunArgs, sweep: &SuitePart) {
     if !args.output.quiet {
         say("");
         say(&format!("== {}: {}", sweep.name, sweep.about));
@@ -176,7 +176,7 @@ pub fn show_suites(args: &SuitesArgs) -> anyhow::Result<ExitCode> {
             let suite = suite::find("suites", name)?;
             show_file(suite::source(&suite.name).unwrap_or_default())?;
         }
-        None => show(&list(&suite::all()?))?,
+        None => show(&list(&suite::all()))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -18,8 +18,8 @@ use crate::cli::options::find::{comparison, limit, wanted};
 use crate::cli::peer::{Peer, Share};
 use crate::cli::{PutBackArgs, SearchArgs, TuningArgs};
 use crate::error::UsageError;
-use crate::experiment::ab::header::Header;
-use crate::experiment::ab::{Comparison, Pair, Record, judge, table};
+use crate::experiment::ab::header::AbHeader;
+use crate::experiment::ab::{AbComparison, Pair, judge, table};
 use crate::host::tuning::{Difference, Tunings};
 use crate::log::name::now;
 use crate::results::log::Log;
@@ -91,17 +91,17 @@ pub(super) fn try_settings(
         power_command: None,
         interrupt,
     };
-    let show = |comparison: &Comparison, _: &Progress, agents: &mut [Agents]| {
+    let show = |comparison: &AbComparison, _: &Progress, agents: &mut [Agents]| {
         let mut is_as_before = Ok(());
         if changes {
-            is_as_before = check_after(args, &comparison.record, &mut agents[0].settings());
+            is_as_before = check_after(args, comparison, &mut agents[0].settings());
         }
         show_comparison(comparison, output.form.shape()?, Detail::Changes)?;
         is_as_before
     };
     let ending = session::measure(&mut comparison, resources, &mut progress, show)?;
     let outcome = session::ended(&ending, "", &progress.outputs, interrupt)?;
-    let judgement = judge(&comparison.record, comparison.question);
+    let judgement = judge(&comparison, comparison.question);
     let found = if judgement.engines.is_empty() {
         Outcome::Failed
     } else if ending == Ending::OutOfTime {
@@ -114,7 +114,7 @@ pub(super) fn try_settings(
 
 /// Checks that all settings are as they were, and writes into the log that it goes on.
 fn resume(
-    (comparison, outputs): &mut (Comparison, Outputs),
+    (comparison, outputs): &mut (AbComparison, Outputs),
     settings: &mut HostSettings,
 ) -> anyhow::Result<()> {
     let found = settings.differences(&comparison.header().settings())?;
@@ -133,7 +133,7 @@ fn begin(
     args: &SearchArgs<TuningArgs>,
     peer: Option<&Peer>,
     settings: &mut HostSettings,
-) -> anyhow::Result<Option<(Comparison, Outputs)>> {
+) -> anyhow::Result<Option<(AbComparison, Outputs)>> {
     args.common.output.form.shape()?;
     let started_at = now();
     let mut header = comparison(args, peer, &started_at)?;
@@ -147,8 +147,8 @@ fn begin(
         return Err(UsageError::flag("--setting", &names, problem).into());
     }
     header.tunings = Some(tunings);
-    let comparison = Comparison::begin(header).map_err(anyhow::Error::msg)?;
-    let time = about(expected_time(&comparison.record));
+    let comparison = AbComparison::begin(header).map_err(anyhow::Error::msg)?;
+    let time = about(expected_time(&comparison));
     if !args.search.yes {
         show(&format!(
             "{plan}\nNothing was touched. Add --yes: each is changed for one trial at a time, and put back after it, \
@@ -178,8 +178,8 @@ fn plan(tunings: &Tunings, peer: Option<&Peer>) -> String {
     }
 }
 
-fn expected_time(record: &Record) -> Duration {
-    let (header, pairs) = (record.header(), record.pairs());
+fn expected_time(comparison: &AbComparison) -> Duration {
+    let (header, pairs) = (comparison.header(), comparison.pairs());
     let windows = 2 * header.a.settings.time_per_window();
     let time = |pair: &Pair| windows + pair.tuning.map_or(Duration::ZERO, min_link_wait);
     let measured = pairs.iter().filter(|pair| pair.refusal().is_none());
@@ -195,15 +195,15 @@ fn open(
     path: &Path,
     args: &SearchArgs<TuningArgs>,
     peer: Option<&Peer>,
-) -> anyhow::Result<(Comparison, Outputs)> {
-    let mut log = Log::<Header>::open_to_resume(path)?;
+) -> anyhow::Result<(AbComparison, Outputs)> {
+    let mut log = Log::<AbHeader>::open_to_resume(path)?;
     log.header.until = limit(args, &log.header.a.plan);
     let request_time = peer.map_or(Duration::ZERO, |peer| peer.request_time);
     for setup in [&mut log.header.a, &mut log.header.b] {
         setup.settings.root = Root::new(&args.common.output.root);
         setup.settings.request_time = request_time;
     }
-    let comparison = Comparison::of(&log)?;
+    let comparison = AbComparison::of(&log)?;
     let outputs = Outputs::resume_log(path, log.end)?;
     let added = comparison.header().a.plan.add_programs();
     added.map_err(anyhow::Error::msg)?;
@@ -216,10 +216,10 @@ fn open(
 /// Fails if a setting still has the value that this search tried, and names it.
 fn check_after(
     args: &SearchArgs<TuningArgs>,
-    record: &Record,
+    comparison: &AbComparison,
     settings: &mut HostSettings,
 ) -> anyhow::Result<()> {
-    let found = match settings.differences(&record.header().settings()) {
+    let found = match settings.differences(&comparison.header().settings()) {
         Ok(found) => found,
         Err(error) => {
             say(&format!(
@@ -230,7 +230,7 @@ fn check_after(
     };
     // Somebody else may have set the value that was to be tried: then it was given up before.
     let is_ours = |it: &&Difference| {
-        let mut reasons = record.given_up();
+        let mut reasons = comparison.given_up();
         it.may_be_ours
             && !reasons.any(|why| matches!(why, Failure::SettingChanged { now } if **now == **it))
     };

@@ -8,7 +8,7 @@ use serde_json::Value;
 use udpbench_field::logs::FieldLog;
 
 use crate::error::UsageError;
-use crate::experiment::ab::{self, Comparison};
+use crate::experiment::ab::{self, AbComparison};
 use crate::experiment::find;
 use crate::results::export::Conclusion;
 use crate::results::log::{Log, is_of};
@@ -16,12 +16,12 @@ use crate::session::Logged;
 use crate::verdict::judge::table::Detail;
 
 /// Results of an experiment, read from its log.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum ExperimentResults {
     /// Log of `udpbench find`.
     Search(Box<find::Record>),
     /// Log of `udpbench ab`.
-    Sides(Box<Comparison>),
+    Sides(Box<AbComparison>),
     /// Log of `udpbench soak` or `udpbench listen`.
     #[cfg(feature = "field")]
     Field(FieldLog),
@@ -33,11 +33,11 @@ impl ExperimentResults {
     /// # Errors
     /// Returns an error if the log cannot be read. The error names the faulty line, if there is one.
     pub fn open(flag: &'static str, path: &Path) -> Result<Option<Self>, UsageError> {
-        Ok(if is_of::<find::header::Header>(path) {
+        Ok(if is_of::<find::header::FindHeader>(path) {
             let record = find::Record::of(&Log::open(flag, path)?)?;
             Some(Self::Search(record.into()))
-        } else if is_of::<ab::header::Header>(path) {
-            let comparison = Comparison::of(&Log::open(flag, path)?)?;
+        } else if is_of::<ab::header::AbHeader>(path) {
+            let comparison = AbComparison::of(&Log::open(flag, path)?)?;
             Some(Self::Sides(comparison.into()))
         } else {
             #[cfg(feature = "field")]
@@ -53,8 +53,8 @@ impl ExperimentResults {
         match self {
             Self::Search(record) => find::table::answers(record).draw(width, str::to_owned),
             Self::Sides(it) => {
-                let judgement = ab::judge(&it.record, it.question);
-                ab::table::draw(&it.record, &judgement, Detail::Changes, width)
+                let judgement = ab::judge(it, it.question);
+                ab::table::draw(it, &judgement, Detail::Changes, width)
             }
             #[cfg(feature = "field")]
             Self::Field(log) => log.text(width),
@@ -65,7 +65,7 @@ impl ExperimentResults {
     pub fn conclusion(&self) -> Conclusion {
         match self {
             Self::Sides(it) if it.header().tunings.is_none() => {
-                let judgement = ab::judge(&it.record, it.question);
+                let judgement = ab::judge(it, it.question);
                 Conclusion::of_comparison(judgement.is_worse(), judgement.is_inconclusive())
             }
             _ => Conclusion::default(),
@@ -76,7 +76,7 @@ impl ExperimentResults {
     pub fn rows(&self) -> Vec<Value> {
         match self {
             Self::Search(record) => find::rows::rows(record),
-            Self::Sides(it) => ab::rows(&it.record, &ab::judge(&it.record, it.question)),
+            Self::Sides(it) => ab::rows(it, &ab::judge(it, it.question)),
             #[cfg(feature = "field")]
             Self::Field(log) => log.rows(),
         }

@@ -7,25 +7,23 @@ use serde::Deserialize;
 use crate::error::UsageError;
 use crate::text::nearest;
 
+/// Returns the names of these suites, each with the text of its file.
+macro_rules! texts {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../suites/", $name, ".toml")))),*]
+    };
+}
+
 /// Suites of this build in alphabetical order: the name of the file, and its text.
-static TEXTS: &[(&str, &str)] = &[
-    ("board", include_str!("../../suites/board.toml")),
-    (
-        "good-and-bad-server",
-        include_str!("../../suites/good-and-bad-server.toml"),
-    ),
-    ("languages", include_str!("../../suites/languages.toml")),
-    ("message-io", include_str!("../../suites/message-io.toml")),
-    (
-        "network-socket-performance",
-        include_str!("../../suites/network-socket-performance.toml"),
-    ),
-    (
-        "rust-socket-benchmark",
-        include_str!("../../suites/rust-socket-benchmark.toml"),
-    ),
-    ("sockbench", include_str!("../../suites/sockbench.toml")),
-    ("wire", include_str!("../../suites/wire.toml")),
+static TEXTS: &[(&str, &str)] = texts![
+    "board",
+    "good-and-bad-server",
+    "languages",
+    "message-io",
+    "network-socket-performance",
+    "rust-socket-benchmark",
+    "sockbench",
+    "wire",
 ];
 
 /// Sweeps and searches that answer one question together.
@@ -43,16 +41,16 @@ pub struct Suite {
     pub about: String,
     /// Sweeps, in the order in which they run.
     #[serde(rename = "sweep")]
-    pub sweeps: Vec<Sweep>,
+    pub sweeps: Vec<SuitePart>,
     /// Searches, in the order in which they run after the sweeps.
     #[serde(default, rename = "find")]
-    pub searches: Vec<Sweep>,
+    pub searches: Vec<SuitePart>,
 }
 
 /// Sweep or search of a suite.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sweep {
+pub struct SuitePart {
     /// Name of its files, without their endings.
     pub name: String,
     /// Question of the sweep, for people.
@@ -62,10 +60,7 @@ pub struct Sweep {
 }
 
 /// Returns every suite of this build.
-///
-/// # Errors
-/// Never fails in a build whose tests pass: they read every suite.
-pub fn all() -> Result<Vec<Suite>, UsageError> {
+pub fn all() -> Vec<Suite> {
     let read = |(name, text): &(&str, &str)| Suite::parse(name, text);
     TEXTS.iter().map(read).collect()
 }
@@ -75,7 +70,7 @@ pub fn all() -> Result<Vec<Suite>, UsageError> {
 /// # Errors
 /// Returns an error if there is no such suite, and says what to do instead.
 pub fn find(place: &'static str, name: &str) -> Result<Suite, UsageError> {
-    nearest::named(all()?, name, |suite| &suite.name).map_err(|hint| {
+    nearest::named(all(), name, |suite| &suite.name).map_err(|hint| {
         let fix = format!("no such suite; {hint}use one that udpbench suites lists");
         UsageError::flag(place, &format!("'{name}'"), fix)
     })
@@ -94,14 +89,15 @@ pub fn source(name: &str) -> Option<&'static str> {
 
 impl Suite {
     /// Parses a suite.
-    fn parse(name: &str, text: &str) -> Result<Self, UsageError> {
-        let mut suite: Self = toml::from_str(text).map_err(|error| {
-            UsageError::file(&format!("suites/{name}.toml"), 0, &error.to_string())
-        })?;
+    ///
+    /// # Panics
+    /// Panics if the text is no suite. The tests read every text.
+    fn parse(name: &str, text: &str) -> Self {
+        let mut suite: Self = toml::from_str(text).expect("a suite that the tests have read");
         name.clone_into(&mut suite.name);
         // Line breaks in the file have no meaning.
         suite.about = suite.about.split_whitespace().collect::<Vec<_>>().join(" ");
-        Ok(suite)
+        suite
     }
 }
 
@@ -113,7 +109,7 @@ mod tests {
 
     #[test]
     fn every_suite_of_this_build_is_sound() {
-        let all = all().expect("each can be read");
+        let all = all();
         let names: Vec<&str> = all.iter().map(|suite| &*suite.name).collect();
         assert_eq!(
             names,

@@ -14,16 +14,17 @@ use crate::term::table::Columns;
 use crate::text::digits::counted;
 use crate::verdict::compare::table::RELATIVE;
 use crate::verdict::compare::{Comparison, compare};
-use crate::verdict::judge::table::{Detail, counts, largest_first, legend, told, value, visible};
-use crate::verdict::judge::table::{estimate, interval};
-use crate::verdict::judge::{By, Case, Judgement, Question, Verdict};
+use crate::verdict::judge::table::{
+    Detail, counts, estimate, interval, largest_first, legend, told, value, visible,
+};
+use crate::verdict::judge::{Criterion, JudgedCase, Judgement, Metric, Threshold, Verdict};
 use crate::verdict::quality::Quality;
 
 /// Returns the heading of this kind of changes.
-pub(super) fn what(by: By) -> &'static str {
+pub(super) fn what(by: Metric) -> &'static str {
     match by {
-        By::Speed => "Speed",
-        By::Cpu => "CPU time",
+        Metric::Speed => "Speed",
+        Metric::Cpu => "CPU time",
     }
 }
 
@@ -54,7 +55,7 @@ pub(super) fn engines(judgements: &[&Judgement]) -> Markup {
 
 /// Draws the change of each engine and its parts, with their intervals and the margin that does not matter.
 fn forest(judgement: &Judgement) -> Markup {
-    let Question { by, threshold } = judgement.question;
+    let Criterion { by, threshold } = judgement.question;
     let margin = 100.0 * threshold.fraction();
     let tracks = told(judgement, Detail::Changes);
     let tracks = tracks.filter_map(|(engine, part, answer)| {
@@ -88,7 +89,7 @@ fn forest(judgement: &Judgement) -> Markup {
 pub(super) fn cases(judgement: &Judgement, sides: [&'static str; 2]) -> Markup {
     let by = judgement.question.by;
     let news = largest_first(judgement, Detail::Changes);
-    let columns = Columns::<&Case>::default()
+    let columns = Columns::<&JudgedCase>::default()
         .word("case", |case| case.key.clone())
         .word("verdict", |case| case.answer.verdict.word(by).to_owned())
         .number("95 % interval", |case| interval(case.answer.change))
@@ -97,10 +98,8 @@ pub(super) fn cases(judgement: &Judgement, sides: [&'static str; 2]) -> Markup {
         .number(sides[1], |case| value(case.values[1]));
     let [_, better, worse] = by.words();
     let kinds = format!("{better}, {worse} or broken");
-    let caption = format!(
-        "{}: cases that are {kinds}, the largest change first",
-        what(by)
-    );
+    let what = what(by);
+    let caption = format!("{what}: cases that are {kinds}, the largest change first");
     let more = news.len().saturating_sub(MOST_CASES);
     html! {
         @if news.is_empty() {
@@ -137,13 +136,8 @@ pub(super) fn legend_of(text: &str) -> Markup {
 /// Compares a file with the base by speed and by CPU time.
 fn comparisons(base: &Results, file: &Results) -> [Comparison; 2] {
     let sides = [base, file].map(std::slice::from_ref);
-    [By::Speed, By::Cpu].map(|by| {
-        let question = Question {
-            by,
-            ..Question::default()
-        };
-        compare(sides, question)
-    })
+    let threshold = Threshold::default();
+    [Metric::Speed, Metric::Cpu].map(|by| compare(sides, Criterion { by, threshold }))
 }
 
 fn verdict(comparison: &Comparison) -> String {
@@ -164,14 +158,11 @@ pub(super) fn changes(files: &[Results]) -> Option<Markup> {
 
 fn of_file(file: &Results, base: &Results, files: &[Results]) -> Markup {
     let comparisons = comparisons(base, file);
-    let is_worse = comparisons.iter().any(Comparison::is_worse);
+    let is_worse = comparisons.iter().any(|it| it.judgement.is_worse());
     let grade = [base, file].map(|file| Quality::of(&file.rows).grade);
     let grade = grade[0].max(grade[1]);
-    let class = if is_worse {
-        "worse".to_owned()
-    } else {
-        grade.to_string()
-    };
+    let worse = is_worse.then(|| "worse".to_owned());
+    let class = worse.unwrap_or_else(|| grade.to_string());
     let judged = comparisons.iter().filter(|it| it.obstacle().is_none());
     let judged: Vec<&Judgement> = judged.map(|it| &it.judgement).collect();
     html! {

@@ -16,7 +16,7 @@ use crate::verdict::quality::LOSSY_PCT;
 use crate::verdict::rank::Technique;
 
 /// Quantity of a chart.
-pub(super) struct Metric {
+pub(super) struct MetricChart {
     /// Description of the drawing.
     about: &'static str,
     unit: &'static str,
@@ -27,7 +27,7 @@ pub(super) struct Metric {
 }
 
 /// Throughput.
-pub(super) const SPEED: Metric = Metric {
+pub(super) const SPEED: MetricChart = MetricChart {
     about: "Thousand datagrams received per second (kpps), on a logarithmic axis. Further right is faster. A dot is the middle of the windows, its line the 95 % interval within \
                 this run. A hollow dot lost 1 % or more of what was sent: the loss is beside its value.",
     unit: "kpps",
@@ -37,7 +37,7 @@ pub(super) const SPEED: Metric = Metric {
 };
 
 /// CPU time per datagram.
-pub(super) const CPU: Metric = Metric {
+pub(super) const CPU: MetricChart = MetricChart {
     about: "CPU time of all threads per datagram received, in nanoseconds, drawn in the same way. Further left is cheaper. \
                 Lost datagrams make the sender seem cheaper than it is.",
     unit: "ns",
@@ -46,7 +46,7 @@ pub(super) const CPU: Metric = Metric {
     best: -1.0,
 };
 
-impl Metric {
+impl MetricChart {
     /// Draws the charts of all rows, by kind of sockets.
     pub(super) fn charts(&self, rows: &[Row]) -> Markup {
         let panels = panels(rows);

@@ -11,7 +11,7 @@ use crate::data::{Arrivals, BlockKey, Connection, Rate, Workload};
 use crate::results::row::{Load, Row, Status};
 
 /// Cases that differ only in engine and load, by load.
-type Loads<'a> = BTreeMap<LoadKey, Vec<&'a Row>>;
+type RowsByLoad<'a> = BTreeMap<LoadKey, Vec<&'a Row>>;
 
 /// A load, its rate if that was given, and how requests arrive, in the order of the page.
 type LoadKey = (Load, Option<Rate>, Option<Arrivals>);
@@ -29,10 +29,10 @@ pub(super) fn charts(rows: &[Row]) -> Option<Markup> {
 }
 
 /// Groups the rows that answer requests. Groups without any round trip are left out.
-fn groups(rows: &[Row]) -> BTreeMap<BlockKey, Loads<'_>> {
+fn groups(rows: &[Row]) -> BTreeMap<BlockKey, RowsByLoad<'_>> {
     let rows = rows.iter().filter(|row| row.workload == Workload::Rr);
     let rows: Vec<&Row> = rows.collect();
-    let mut groups: BTreeMap<BlockKey, Loads> = BTreeMap::new();
+    let mut groups: BTreeMap<BlockKey, RowsByLoad> = BTreeMap::new();
     for (row, load) in rows.iter().zip(Load::of_rows(&rows)) {
         let of_row = row.block();
         let block = BlockKey {
@@ -57,7 +57,7 @@ fn us(row: &Row) -> Option<f64> {
 }
 
 /// Draws the median and the 99th percentile of each engine, in a chart for each load. All have one axis.
-fn by_load(loads: &Loads) -> Markup {
+fn by_load(loads: &RowsByLoad) -> Markup {
     let rows = loads.values().flatten();
     let scale = dots::scale(rows.flat_map(|row| [row.p50_us(), row.p99_us()]));
     html! {
@@ -98,29 +98,22 @@ fn tracks(rows: &[&Row]) -> Vec<Track> {
 
 fn track(row: &Row) -> Track {
     let colour = labels::colour(labels::group(row));
-    let [at_half, at_rare] = ["●", "◇"].map(|sign| Look { colour, sign });
-    let mut values = vec![
-        dots::figure(row.p50_us(), row),
-        dots::figure(row.p99_us(), row),
-    ];
+    let looks = ["●", "◇"].map(|sign| Look { colour, sign });
+    let quantiles = [row.p50_us(), row.p99_us()];
+    let mut values = quantiles.map(|it| dots::figure(it, row));
     if row.status == Status::Ok && row.rtt_p50_us.is_none() && row.target_pps.is_some() {
-        values = vec![
-            (String::new(), "overload".to_owned()),
-            (String::new(), String::new()),
-        ];
+        values = ["overload", ""].map(|why| (String::new(), why.to_owned()));
     }
     let label = match row.connection {
         Connection::Connected => row.label(),
         Connection::Unconnected => format!("{}, unconnected", row.label()),
     };
+    let drawn = quantiles.into_iter().zip(looks);
+    let drawn = drawn.flat_map(|(quantile, look)| dots::drawn(quantile, look));
     Track {
         label,
-        drawn: [
-            dots::drawn(row.p50_us(), at_half),
-            dots::drawn(row.p99_us(), at_rare),
-        ]
-        .concat(),
-        values,
+        drawn: drawn.collect(),
+        values: values.into(),
         ..Track::default()
     }
 }

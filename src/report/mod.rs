@@ -7,7 +7,7 @@
 //! | `changes` | differences between files and between A and B, with their verdicts |
 //! | `latency` | round trips by engine and load |
 //! | `dots` | throughput and CPU time, with losses |
-//! | `logs` | the section of each log other than a sweep: `searches` for a search, `sides` for an A/B comparison, `field` for a soak and a listener |
+//! | `logs` | the section of each log other than a sweep; `field` has those of a soak and a listener |
 //! | `tables` | tables of the terminal; cases that were not measured, and warnings |
 //! | `chart` | charts, with classes that the page's style colours |
 //! | `labels` | names of cases, colours of engines, numbers |
@@ -24,8 +24,6 @@ mod labels;
 mod latency;
 mod logs;
 mod page;
-mod searches;
-mod sides;
 mod summary;
 mod tables;
 

@@ -137,11 +137,8 @@ fn title_of(others: &[ExperimentResults]) -> String {
 /// Returns the title of a page of sweeps: each distinct machine once.
 fn title(sweeps: &[Results]) -> String {
     let machines = once_each(rows(sweeps).filter_map(machine));
-    let preposition = if rows(sweeps).all(|row| row.direction.is_some()) {
-        "from"
-    } else {
-        "on"
-    };
+    let are_wires = rows(sweeps).all(|row| row.direction.is_some());
+    let preposition = if are_wires { "from" } else { "on" };
     match machines.len() {
         0 => "UDP, measured".to_owned(),
         1..=3 => format!("UDP {preposition} {}", machines.join(" and ")),

@@ -14,7 +14,7 @@ use crate::term::fold::is_command;
 use crate::term::shell;
 use crate::text::digits::counted;
 use crate::verdict::quality::{Grade, Quality};
-use crate::verdict::rank::{self, BoardRanking, By, Gain};
+use crate::verdict::rank::{self, BoardRanking, Gain, RankBy};
 
 /// Returns the recommendation for each machine, and the quality of each file.
 pub(super) fn summary(files: &[Results]) -> Markup {
@@ -23,7 +23,7 @@ pub(super) fn summary(files: &[Results]) -> Markup {
         @if boards.is_empty() { p .answer { "No recommendation: there are no cases." } }
         @for board in &boards {
             @if boards.len() > 1 { h3 { (board.machine) } }
-            (of_board(board, files))
+            (of_board(board))
         }
         @if files.len() > 1 || boards.len() > 1 {
             ul .quality { @for file in files { li { (quality(file, files)) } } }
@@ -32,11 +32,8 @@ pub(super) fn summary(files: &[Results]) -> Markup {
 }
 
 /// Returns the recommendation for a machine with its evidence, in the colour of the quality.
-fn of_board(board: &BoardRanking, files: &[Results]) -> Markup {
-    let answer = board.answer(By::Both);
-    let rows = files.iter().flat_map(|file| &file.rows);
-    let rows = rows.filter(|row| Machine::of(row) == board.machine);
-    let quality = Quality::of(rows);
+fn of_board(board: &BoardRanking) -> Markup {
+    let (answer, quality) = (board.answer(RankBy::Both), &board.quality);
     html! {
         .answer .(quality.grade) {
             p .chips { span { (reach(board.machine.network)) } (quality_chip(quality.grade)) }
@@ -86,19 +83,12 @@ pub(super) fn network(rows: &[Row]) -> Network {
 
 /// Returns the name of a file on the page: without its directory, unless another file has the same name.
 pub(super) fn name(file: &Results, files: &[Results]) -> String {
-    let base = |file: &Results| {
-        let base = Path::new(&file.name).file_name();
-        base.map_or_else(
-            || file.name.clone(),
-            |base| base.to_string_lossy().into_owned(),
-        )
-    };
+    let base = |file: &Results| Some(Path::new(&file.name).file_name()?.to_owned());
     let name = base(file);
     let namesakes = files.iter().filter(|other| base(other) == name).count();
-    if namesakes > 1 {
-        file.name.clone()
-    } else {
-        name
+    match name {
+        Some(name) if namesakes < 2 => name.to_string_lossy().into_owned(),
+        _ => file.name.clone(),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Tables: those of the terminal as HTML and what went wrong.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
@@ -9,6 +8,7 @@ use crate::results::files::Results;
 use crate::results::row::Status;
 use crate::term::escape;
 use crate::term::table::{Columns, Table};
+use crate::verdict::grouped;
 
 /// Cases named for a reason, at most. The rows have all.
 const MOST_NAMED: usize = 3;
@@ -47,14 +47,11 @@ pub(super) fn table(caption: &str, table: &Table) -> Markup {
 
 /// Returns each distinct reason with its cases. `None`: every case was measured.
 pub(super) fn reasons(file: &Results) -> Option<Markup> {
-    let mut reasons: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-    for row in file.rows.iter().filter(|row| row.status != Status::Ok) {
-        let key = (
-            row.status.to_string(),
-            escape::line(&row.reason.to_string()).into_owned(),
-        );
-        reasons.entry(key).or_default().push(row.case.key());
-    }
+    let rows = file.rows.iter().filter(|row| row.status != Status::Ok);
+    let reasons = grouped(rows.map(|row| {
+        let reason = escape::line(&row.reason.to_string()).into_owned();
+        ((row.status.to_string(), reason), row.case.key())
+    }));
     let columns = Columns::<((String, String), Vec<String>)>::default()
         .word("status", |((status, _), _)| status.clone())
         .number("cases", |(_, cases)| cases.len().to_string())
@@ -68,16 +65,12 @@ pub(super) fn reasons(file: &Results) -> Option<Markup> {
 
 /// Returns each distinct warning with the number of its cases, the most frequent first. `None`: no case has one.
 pub(super) fn warnings(file: &Results) -> Option<Markup> {
-    let mut warnings: BTreeMap<String, usize> = BTreeMap::new();
-    for warning in file.rows.iter().flat_map(|row| &row.warnings) {
-        *warnings
-            .entry(escape::line(&warning.to_string()).into_owned())
-            .or_default() += 1;
-    }
-    let mut warnings: Vec<(String, usize)> = warnings.into_iter().collect();
-    warnings.sort_by_key(|(_, cases)| Reverse(*cases));
-    let columns = Columns::<(String, usize)>::default()
-        .number("cases", |(_, cases)| cases.to_string())
+    let warnings = file.rows.iter().flat_map(|row| &row.warnings);
+    let warnings = warnings.map(|it| (escape::line(&it.to_string()).into_owned(), ()));
+    let mut warnings = Vec::from_iter(grouped(warnings));
+    warnings.sort_by_key(|(_, cases)| Reverse(cases.len()));
+    let columns = Columns::<(String, Vec<()>)>::default()
+        .number("cases", |(_, cases)| cases.len().to_string())
         .text("warning", |(warning, _)| warning.clone());
     let found = columns.table(warnings);
     (!found.is_empty()).then(|| table("Warnings, and in how many cases", &found))

@@ -8,6 +8,7 @@ use std::f64::consts::FRAC_PI_3;
 use statrs::statistics::{Data, Distribution};
 
 use self::signed_rank::SignedRank;
+pub use self::signed_rank::coverage;
 
 /// An estimate of the middle of some values, with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,28 +30,11 @@ pub const CONFIDENCE: f64 = 0.95;
 /// as precise as the mean. The interval is that of the signed-rank test; for too few values it is their whole range.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let test = SignedRank::of(values)?;
-    let interval = (values.len() > 1).then(|| {
-        let (low, high) = test.interval(CONFIDENCE);
-        if low.is_finite() {
-            (low, high)
-        } else {
-            test.range()
-        }
-    });
-    Some(Estimate {
-        middle: test.estimate(),
-        low: interval.map(|(low, _)| low),
-        high: interval.map(|(_, high)| high),
-    })
-}
-
-/// Returns the actual coverage of the interval of `n` values, as a fraction: the probability that it contains the true
-/// middle. At least [`CONFIDENCE`] from six values on. Below six, even the whole range of the values covers less.
-pub fn coverage(n: usize) -> f64 {
-    if n < 2 {
-        return 0.0;
-    }
-    signed_rank::coverage(n, CONFIDENCE)
+    let sure = Some(test.interval(CONFIDENCE)).filter(|(low, _)| low.is_finite());
+    let interval = sure.or((values.len() > 1).then(|| test.range()));
+    let (low, high) = interval.unzip();
+    let middle = test.estimate();
+    Some(Estimate { middle, low, high })
 }
 
 /// Returns the median: the middle value, or the mean of the two in the middle. `None`: there are no values.

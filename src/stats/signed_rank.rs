@@ -5,6 +5,8 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use super::CONFIDENCE;
+
 /// Largest number of differences for which the exact distribution is used. Beyond, the normal distribution replaces it:
 /// its tails are a little longer, and it differs by no more than 0.001 anywhere.
 const MOST_EXACT: usize = 100;
@@ -122,13 +124,12 @@ impl SignedRank {
     }
 }
 
-/// Returns the actual coverage of the interval for this number of differences and this nominal confidence. If there are
-/// too few differences, the interval is their range.
-pub fn coverage(differences: usize, confidence: f64) -> f64 {
-    let null = Null::of(differences);
-    let averages = differences * (differences + 1) / 2;
-    let rank = null.rank(averages, confidence).unwrap_or(0);
-    1.0 - 2.0 * null.at_most(rank)
+/// Returns the actual coverage of the interval of `n` values, as a fraction: the probability that it contains the true
+/// middle. At least [`CONFIDENCE`] from six values on. Below six, even the whole range of the values covers less.
+pub fn coverage(n: usize) -> f64 {
+    let null = Null::of(n);
+    let rank = null.rank(n * (n + 1) / 2, CONFIDENCE).unwrap_or(0);
+    (1.0 - 2.0 * null.at_most(rank)).max(0.0)
 }
 
 /// Null distribution of the test: the probability that at most a given number of averages lies below the middle, if the

@@ -10,7 +10,7 @@ use crate::exec::place_with;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use udpbench::experiment::ab::Side;
-use udpbench::experiment::ab::header::Header;
+use udpbench::experiment::ab::header::AbHeader;
 use udpbench::results::log::{Event, Log};
 
 const CASES: &str = "--engine null --threads 2 --payload 1,2 --ip v4 --connection connected \
@@ -26,13 +26,13 @@ fn resumed(place: &Place, arguments: &str) -> (Option<i32>, String, String) {
     (output.status.code(), stdout(&output), stderr(&output))
 }
 
-fn log(place: &Place, name: &str) -> Log<Header> {
+fn log(place: &Place, name: &str) -> Log<AbHeader> {
     let bytes = fs::read(place.path(name)).expect("the log");
     Log::parse(name, &bytes).expect("whole lines")
 }
 
 /// Side, pair and round of each window, in the order in which they were measured.
-fn windows(log: &Log<Header>) -> Vec<(Side, usize, u32)> {
+fn windows(log: &Log<AbHeader>) -> Vec<(Side, usize, u32)> {
     let window = |event: &Event| match event {
         Event::Window(window) => {
             let side = window.side?;
@@ -59,7 +59,7 @@ fn busy_programs_are_named_before_the_first_window() {
 }
 
 /// Returns whether some window failed: on a busy machine, no datagram may be in it.
-fn has_failures(log: &Log<Header>) -> bool {
+fn has_failures(log: &Log<AbHeader>) -> bool {
     let is_failure = |event: &Event| matches!(event, Event::Failed { .. });
     log.lines.iter().any(is_failure)
 }

@@ -103,7 +103,7 @@ pub fn number(value: Option<f64>, decimals: usize) -> String {
     }
 }
 
-/// Returns a number without its decimals; 0 for negative ones.
+/// Returns a number without its decimals; 0 for negative ones, the largest possible one for larger ones.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -111,6 +111,11 @@ pub fn number(value: Option<f64>, decimals: usize) -> String {
 )]
 pub fn whole(number: f64) -> u64 {
     number as u64
+}
+
+/// Returns a number as [`whole`] does, for counts that have 32 bits.
+pub fn whole_u32(number: f64) -> u32 {
+    u32::try_from(whole(number)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

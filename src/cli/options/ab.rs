@@ -8,7 +8,7 @@ use super::Request;
 use crate::cli::peer::Peer;
 use crate::cli::{AbArgs, Cli, RunArgs, help};
 use crate::error::UsageError;
-use crate::experiment::ab::header::{Header, Setup, Until};
+use crate::experiment::ab::header::{AbHeader, Looks, Setup};
 use crate::experiment::ab::{Pair, Side, pairs};
 use crate::results::log::Run;
 use crate::term::words::words_as_text;
@@ -24,14 +24,14 @@ const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 ///
 /// # Errors
 /// Fails if an option is wrong or impossible here, and names the fix.
-pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
+pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<AbHeader> {
     let a = request(args, Side::A, peer)?;
     let b = request(args, Side::B, peer)?;
     let environment = a.environment();
-    let header = Header {
+    let header = AbHeader {
         run: Run::new(started_at, words_as_text()),
         rounds: args.rounds.rounds,
-        until: args.rounds.decide.then(|| Until {
+        until: args.rounds.decide.then(|| Looks {
             looks: LOOKS,
             max_time: args.rounds.max_time.unwrap_or(DEFAULT_MAX_TIME),
         }),
@@ -46,7 +46,7 @@ pub fn header(args: &AbArgs, peer: Option<&Peer>, started_at: &str) -> anyhow::R
     Ok(header)
 }
 
-fn check(header: &Header) -> Result<(), UsageError> {
+fn check(header: &AbHeader) -> Result<(), UsageError> {
     let refused = |problem: String| UsageError::flag("ab", "", problem);
     let parts = |side: &Setup| {
         let measured = format!("{:?} {:?}", side.settings, side.plan);

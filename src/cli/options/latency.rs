@@ -39,7 +39,7 @@ pub fn lossless_rates(
     let mut all = Vec::new();
     let blocks = request.plan.blocks.iter();
     for (case, _) in blocks.flat_map(Block::runnable) {
-        let mut searched = record.cases().iter();
+        let mut searched = record.cases.iter();
         let Some(searched) = searched.find(|searched| searched.case == *case) else {
             let problem = format!(
                 "it has no rate of {}: use that of udpbench find lossless --workload rr, with the same options",

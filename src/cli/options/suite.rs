@@ -12,7 +12,7 @@ use crate::cli::{Cli, Command, FindCommand, MeasuringArgs, PROGRAM, RunArgs};
 use crate::engines;
 use crate::error::UsageError;
 use crate::experiment::find::Record;
-use crate::experiment::suite::{Suite, Sweep};
+use crate::experiment::suite::{Suite, SuitePart};
 use crate::plan::Plan;
 use crate::results::log::Log;
 use crate::text::digits::counted;
@@ -23,7 +23,7 @@ use crate::text::digits::counted;
 /// # Errors
 /// Fails if the suite has options that do not exist.
 pub fn options(
-    sweep: &Sweep,
+    sweep: &SuitePart,
     typed: &RunArgs,
     directory: &Path,
     peer: Option<&Peer>,
@@ -55,7 +55,7 @@ pub fn options(
 /// # Errors
 /// Fails if the suite has options that do not exist.
 pub fn search(
-    search: &Sweep,
+    search: &SuitePart,
     typed: &RunArgs,
     directory: &Path,
     peer: Option<&Peer>,
@@ -79,7 +79,7 @@ pub fn search(
 }
 
 /// Returns the options of a sweep as words, without engines that are left out.
-fn words(sweep: &Sweep) -> impl Iterator<Item = String> {
+fn words(sweep: &SuitePart) -> impl Iterator<Item = String> {
     let mut names_engines = false;
     sweep.options.split_whitespace().map(move |word| {
         let is_list = names_engines;

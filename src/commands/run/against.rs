@@ -17,7 +17,7 @@ use crate::term::output::{say, show_in_colours, width};
 use crate::text::digits::counted;
 use crate::verdict::compare::table::draw;
 use crate::verdict::compare::{Comparison, compare};
-use crate::verdict::judge::Question;
+use crate::verdict::judge::Criterion;
 use crate::verdict::judge::table::Detail;
 
 /// Results that a run is compared with.
@@ -27,7 +27,7 @@ pub(super) struct Base {
     runs: Vec<Results>,
     /// The passes of this run so far.
     passes: Vec<Results>,
-    question: Question,
+    question: Criterion,
 }
 
 impl Base {
@@ -35,7 +35,7 @@ impl Base {
     ///
     /// # Errors
     /// Fails if there is none or it cannot be read.
-    pub(super) fn open(name: &str, question: Question) -> Result<Self, UsageError> {
+    pub(super) fn open(name: &str, question: Criterion) -> Result<Self, UsageError> {
         let runs = baselines::find(name)?;
         let runs = runs.iter().map(|path| Results::open(path));
         Ok(Self {
@@ -92,7 +92,7 @@ impl Base {
         let mut engines = comparison.judgement.engines.iter();
         let is_suspect = comparison.judgement.suspects().next().is_some();
         let is_unsure = is_suspect || engines.any(|engine| !engine.is_testable());
-        if !is_unsure || comparison.is_worse() {
+        if !is_unsure || comparison.judgement.is_worse() {
             return false;
         }
         let threshold = self.question.threshold;

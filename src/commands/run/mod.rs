@@ -26,7 +26,7 @@ use crate::term::output::{say, width};
 use crate::text::digits::counted;
 use crate::trial::agents::Agents;
 use crate::trial::spawned::THIS_PROGRAM;
-use crate::verdict::judge::Question;
+use crate::verdict::judge::Criterion;
 
 pub(super) use self::begin::warn;
 
@@ -79,9 +79,9 @@ pub(super) fn sweep_of(
     request: impl Fn(Option<&mut RemoteHost>) -> anyhow::Result<Request>,
 ) -> anyhow::Result<Outcome> {
     let base = args.output.against.as_deref();
-    let question = Question {
+    let question = Criterion {
         threshold: args.output.threshold.unwrap_or_default(),
-        ..Question::default()
+        ..Criterion::default()
     };
     let mut base = base.map(|name| Base::open(name, question)).transpose()?;
     let mut args = args.clone();

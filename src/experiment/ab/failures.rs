@@ -1,7 +1,7 @@
 //! Verdict on a case that failed: its side is broken, or the machine may be the reason.
 
-use super::record::Measured;
-use super::{Record, Side};
+use super::windows::PairWindows;
+use super::{AbComparison, Side};
 use crate::results::row::Failure;
 use crate::text::digits::counted;
 use crate::verdict::judge::{Obstacle, Verdict};
@@ -19,15 +19,15 @@ const ONE_IN: usize = 20;
 /// Number of rounds in which B fails, and A in none, from which on B may be the reason.
 const SEVERAL: usize = 2;
 
-impl Record {
+impl AbComparison {
     /// Returns the verdict on an engine whose B alone failed, and in several rounds: it may crash now and then. `None`: it
     /// did not, or B is known to be broken.
     pub(super) fn failures_of_b_alone(&self, label: &str) -> Option<Verdict> {
-        let pairs = self.measured().iter().zip(self.pairs());
+        let pairs = self.pairs.iter().zip(self.pairs());
         let of_label = pairs.filter(|(measured, pair)| {
             pair.label() == label && measured.blamed(self.rounds_to_blame()).is_none()
         });
-        let of_label: Vec<&Measured> = of_label.map(|(measured, _)| measured).collect();
+        let of_label: Vec<&PairWindows> = of_label.map(|(measured, _)| measured).collect();
         let sum = |side| of_label.iter().map(|it| it.failures(side)).sum::<usize>();
         let reason = of_label.iter().find_map(|it| it.reason(Side::B))?;
         let is_suspect = sum(Side::A) == 0 && sum(Side::B) >= SEVERAL;
@@ -42,7 +42,7 @@ impl Record {
 
     /// Returns a sentence on the rounds that were left out of pairs, although nobody is to blame. `None`: there are none.
     pub(super) fn left_out(&self) -> Option<String> {
-        let pairs = self.measured().iter().zip(self.pairs());
+        let pairs = self.pairs.iter().zip(self.pairs());
         let mut left_out = pairs.filter_map(|(measured, pair)| {
             let reason = |side| Some(format!("{side}: {}", measured.reason(side)?));
             let reason = Side::BOTH.into_iter().find_map(reason)?;
@@ -63,25 +63,25 @@ impl Record {
 
     /// Returns whether other programs used CPU time when a window failed.
     pub(super) fn failed_beside_others(&self) -> bool {
-        let mut pairs = self.measured().iter();
+        let mut pairs = self.pairs.iter();
         pairs.any(|pair| pair.other_programs().is_some())
     }
 
     /// Returns whether a window failed.
     pub(super) fn has_failures(&self) -> bool {
-        let mut pairs = self.measured().iter();
+        let mut pairs = self.pairs.iter();
         pairs.any(|pair| Side::BOTH.into_iter().any(|side| pair.failures(side) > 0))
     }
 
     /// Returns the number of rounds after which a side that always fails is to blame.
     pub(super) fn rounds_to_blame(&self) -> usize {
-        ROUNDS_TO_BLAME.min(self.header().most_rounds()) as usize
+        ROUNDS_TO_BLAME.min(self.header.most_rounds()) as usize
     }
 }
 
-impl Measured {
+impl PairWindows {
     /// Returns whether more rounds would change nothing about the verdict on failures. `to_blame`: see
-    /// [`Record::rounds_to_blame`].
+    /// [`AbComparison::rounds_to_blame`].
     pub(super) fn is_decided(&self, to_blame: usize) -> bool {
         let is_one_blamed = self.blamed(to_blame).is_some();
         is_one_blamed || self.given_up.is_some() || self.fails_often() && self.suspect().is_none()

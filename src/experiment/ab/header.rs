@@ -15,14 +15,14 @@ pub const MOST_ROUNDS: u32 = 1000;
 
 /// First line of the log: what to measure, and on which machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Header {
+pub struct AbHeader {
     /// Circumstances of the run.
     #[serde(flatten)]
     pub run: Run,
-    /// Number of rounds. With [`Header::until`], the number of rounds from one look to the next.
+    /// Number of rounds. With [`AbHeader::until`], the number of rounds from one look to the next.
     pub rounds: u32,
     /// Rule for measuring more rounds. `None`: there are no more.
-    pub until: Option<Until>,
+    pub until: Option<Looks>,
     /// Seed of the shuffles.
     pub seed: u32,
     /// Setup of side A: the state before the change.
@@ -41,7 +41,7 @@ pub struct Header {
 
 /// Rule to measure more rounds until each pair and each part has a verdict.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Until {
+pub struct Looks {
     /// Highest number of looks at the results. All looks share the errors equally.
     pub looks: u32,
     /// Time after which no new round begins.
@@ -73,13 +73,10 @@ impl Setup {
     }
 }
 
-impl Header {
+impl AbHeader {
     /// Returns the setup of a side.
     pub fn setup(&self, side: Side) -> &Setup {
-        match side {
-            Side::A => &self.a,
-            Side::B => &self.b,
-        }
+        [&self.a, &self.b][side as usize]
     }
 
     /// Returns every value of the machine that B changes.
@@ -95,7 +92,7 @@ impl Header {
     }
 }
 
-impl Kind for Header {
+impl Kind for AbHeader {
     type Event = Event;
     const NAME: &'static str = "ab";
     const WHAT: &'static str = "a log of udpbench ab";
@@ -121,8 +118,8 @@ pub struct Pair<'a> {
 ///
 /// # Errors
 /// Returns an error if the sides have different numbers of cases, or if a case has a rate.
-pub fn pairs(header: &Header) -> Result<Vec<Pair<'_>>, String> {
-    let Header { a, b, .. } = header;
+pub fn pairs(header: &AbHeader) -> Result<Vec<Pair<'_>>, String> {
+    let AbHeader { a, b, .. } = header;
     let (of_a, of_b) = (a.plan.cases().count(), b.plan.cases().count());
     if of_a != of_b {
         return Err(format!(
@@ -149,10 +146,7 @@ pub fn pairs(header: &Header) -> Result<Vec<Pair<'_>>, String> {
 impl<'a> Pair<'a> {
     /// Returns the case of a side.
     pub(super) fn side(&self, side: Side) -> &'a Planned {
-        match side {
-            Side::A => self.a,
-            Side::B => self.b,
-        }
+        [self.a, self.b][side as usize]
     }
 
     /// Returns the reason why the pair does not run, or `None`.

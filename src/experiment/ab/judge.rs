@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::header::Pair;
-use super::record::Measured;
-use super::{Record, Side};
+use super::windows::PairWindows;
+use super::{AbComparison, Side};
 use crate::stats::CONFIDENCE;
 use crate::verdict::judge::{
-    self, Answer, Case, Change, Changes, Evidence, Judgement, Obstacle, Question, Threshold,
-    Verdict, parts,
+    self, Change, Changes, Criterion, Evidence, JudgedCase, JudgedChange, Judgement, Obstacle,
+    Threshold, Verdict, parts,
 };
 
 /// Factor by which errors are rarer on a busy machine. Where it is quiet, no change below the threshold looks like one
@@ -21,73 +21,76 @@ use crate::verdict::judge::{
 const CAUTION: u32 = 100;
 
 /// Judges all cases, engines and parts.
-pub fn judge(record: &Record, question: Question) -> Judgement {
-    let looks = record.header().until.map_or(1, |until| until.looks);
-    let pairs = record.pairs();
-    let measured = record.measured().iter().zip(&pairs);
+pub fn judge(comparison: &AbComparison, question: Criterion) -> Judgement {
+    let looks = comparison.header.until.map_or(1, |until| until.looks);
+    let pairs = comparison.pairs();
+    let measured = comparison.pairs.iter().zip(&pairs);
     let run = measured.filter(|(_, pair)| pair.refusal().is_none());
-    let to_blame = record.rounds_to_blame();
+    let to_blame = comparison.rounds_to_blame();
     let judged = run.map(|(measured, pair)| {
-        let series = Series::of(measured.differences(question.by));
+        let series = CaseSeries::of(measured.differences(question.by));
         (series, case(pair, measured, question, to_blame))
     });
     let (series, cases) = judged.unzip();
-    let rounds = Rounds {
+    let rounds = AbEvidence {
         series,
         confidence: 1.0 - (1.0 - CONFIDENCE) / f64::from(looks),
         threshold: question.threshold,
     };
-    let is_busy = record.is_of_busy_machine();
+    let is_busy = comparison.is_of_busy_machine();
     let questions = if is_busy { looks * CAUTION } else { looks };
     let mut judgement = judge::judge(question, cases, questions, &rounds);
-    if record.header().tunings.is_some() {
+    if comparison.header.tunings.is_some() {
         judgement.noun = "setting";
     }
-    doubt_failures(record, &mut judgement);
+    doubt_failures(comparison, &mut judgement);
     judgement
 }
 
 /// Returns the results for programs: objects with the same keys, one for each engine, part and case. `null`: unknown, or
 /// not in this kind of row.
-pub fn rows(record: &Record, judgement: &Judgement) -> Vec<Value> {
-    let shared = json!({ "rounds": record.rounds() });
+pub fn rows(comparison: &AbComparison, judgement: &Judgement) -> Vec<Value> {
+    let shared = json!({ "rounds": comparison.rounds() });
     judge::rows::rows(judgement, ["a_value", "b_value"], &shared)
 }
 
 /// Calls nothing the same or better whose B alone failed now and then.
-fn doubt_failures(record: &Record, judgement: &mut Judgement) {
-    if !record.has_failures() {
+fn doubt_failures(comparison: &AbComparison, judgement: &mut Judgement) {
+    if !comparison.has_failures() {
         return;
     }
-    let doubt = |answer: &mut Answer, failures: Option<Verdict>| {
+    let doubt = |answer: &mut JudgedChange, failures: Option<Verdict>| {
         let is_kept = answer.verdict.is_bad() || answer.verdict.reason().is_some();
         if let Some(failures) = failures.filter(|_| !is_kept) {
             answer.verdict = failures;
         }
     };
     for engine in &mut judgement.engines {
-        doubt(&mut engine.whole, record.failures_of_b_alone(&engine.label));
+        doubt(
+            &mut engine.whole,
+            comparison.failures_of_b_alone(&engine.label),
+        );
     }
-    let measured = record.measured().iter().zip(record.pairs());
+    let measured = comparison.pairs.iter().zip(comparison.pairs());
     let run = measured.filter(|(_, pair)| pair.refusal().is_none());
     for ((measured, pair), case) in run.zip(&mut judgement.cases) {
-        let failures = record.failures_of_b_alone(&pair.label());
+        let failures = comparison.failures_of_b_alone(&pair.label());
         let has_any = measured.failures(Side::B) > 0;
         doubt(&mut case.answer, failures.filter(|_| has_any));
     }
 }
 
 /// Rounds of all cases.
-struct Rounds {
-    series: Vec<Series>,
+struct AbEvidence {
+    series: Vec<CaseSeries>,
     confidence: f64,
     threshold: Threshold,
 }
 
-impl Evidence for Rounds {
+impl Evidence for AbEvidence {
     fn changes(&self, _changed: &BTreeSet<usize>) -> Changes<'_> {
         Box::new(|cases| {
-            let series: Vec<&Series> = cases.iter().map(|&case| &self.series[case]).collect();
+            let series: Vec<&CaseSeries> = cases.iter().map(|&case| &self.series[case]).collect();
             let rounds: Vec<f64> = mean_by_round(&series).into_values().collect();
             Change::by_signed_rank(&rounds, self.confidence, self.threshold)
         })
@@ -102,7 +105,7 @@ impl Evidence for Rounds {
 type ByRound = BTreeMap<u32, f64>;
 
 /// Differences of a case, with its weight.
-struct Series {
+struct CaseSeries {
     rounds: ByRound,
     weight: f64,
 }
@@ -110,7 +113,7 @@ struct Series {
 /// Lower limit of the spread, as a logarithm. No scatter is known more exactly.
 const LEAST_SPREAD: f64 = 1e-3;
 
-impl Series {
+impl CaseSeries {
     fn of(rounds: ByRound) -> Self {
         let mut values: Vec<f64> = rounds.values().copied().collect();
         values.sort_unstable_by(f64::total_cmp);
@@ -129,7 +132,7 @@ impl Series {
 
 /// Returns the weighted mean of these cases for each round that most of them have, by weight. In a few rounds, windows of
 /// a case may have failed.
-fn mean_by_round(series: &[&Series]) -> ByRound {
+fn mean_by_round(series: &[&CaseSeries]) -> ByRound {
     let all: f64 = series.iter().map(|case| case.weight).sum();
     let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for case in series {
@@ -139,28 +142,25 @@ fn mean_by_round(series: &[&Series]) -> ByRound {
             *weight += case.weight;
         }
     }
-    let most = sums
-        .into_iter()
-        .filter(|(_, (_, weight))| 2.0 * weight >= all);
-    most.map(|(round, (sum, weight))| (round, sum / weight))
-        .collect()
+    let sums = sums.into_iter();
+    let most = sums.filter(|(_, (_, weight))| 2.0 * weight >= all);
+    let means = most.map(|(round, (sum, weight))| (round, sum / weight));
+    means.collect()
 }
 
-fn case(pair: &Pair, measured: &Measured, question: Question, to_blame: usize) -> Case {
-    let verdict = measured
-        .verdict_on_failures(to_blame)
-        .unwrap_or(Verdict::Unclear);
+fn case(pair: &Pair, measured: &PairWindows, question: Criterion, to_blame: usize) -> JudgedCase {
+    let failures = measured.verdict_on_failures(to_blame);
     let [a, b] = [pair.a, pair.b].map(|planned| parts::of_case(&planned.case));
     let common = |number: usize| a[number].filter(|_| a[number] == b[number]);
-    Case {
+    JudgedCase {
         label: pair.label(),
         key: pair.key(),
         parts: [0, 1, 2, 3].map(common),
         values: Side::BOTH.map(|side| measured.middle(side, question.by)),
-        answer: Answer {
+        answer: JudgedChange {
             cases: 1,
             change: None,
-            verdict,
+            verdict: failures.unwrap_or(Verdict::Unclear),
         },
     }
 }

@@ -3,39 +3,44 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::header::{Header, MOST_ROUNDS, Setup};
-use super::{Record, Side};
+use super::header::{AbHeader, MOST_ROUNDS, Setup};
+use super::{AbComparison, Side};
 use crate::host::tuning::{Location, Setting, Tuning, Tunings};
 use crate::results::command_line::CommandLine;
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
 use crate::text::digits::counted;
+use crate::text::digits::whole_u32;
 use crate::text::duration;
-use crate::verdict::judge::table::estimate;
-use crate::verdict::judge::table::{Detail, counts, tables};
-use crate::verdict::judge::{self, Engine, Judgement, Verdict};
+use crate::verdict::judge::table::{Detail, counts, estimate, tables};
+use crate::verdict::judge::{self, JudgedEngine, Judgement, Verdict};
 
 /// Draws the results for a terminal of `width` columns. The text has escape sequences for colours. The caller removes
 /// them where they do not belong.
-pub fn draw(record: &Record, judgement: &Judgement, detail: Detail, width: u16) -> String {
+pub fn draw(
+    comparison: &AbComparison,
+    judgement: &Judgement,
+    detail: Detail,
+    width: u16,
+) -> String {
     let folded = |text: String| fold::text(&text, width.into());
-    let mut text = folded(summary(record, judgement) + "\n");
-    if record.header().tunings.is_some() {
+    let mut text = folded(summary(comparison, judgement) + "\n");
+    if comparison.header.tunings.is_some() {
         text += "A: settings as they are. B: one of them as it is tried.\n";
     } else {
         for side in Side::BOTH {
-            text += &folded(described(side, record.header().setup(side)));
+            text += &folded(described(side, comparison.header.setup(side)));
         }
     }
     text += &tables(judgement, ["A", "B"], detail, width);
-    text += &folded(notes(record, judgement));
-    text += &folded(legend(record.header(), judgement));
-    text + &folded(next(record, judgement))
+    text += &folded(notes(comparison, judgement));
+    text += &folded(legend(&comparison.header, judgement));
+    text + &folded(next(comparison, judgement))
 }
 
 /// Summarizes the result in a sentence.
-fn summary(record: &Record, judgement: &Judgement) -> String {
-    let (rounds, counts) = (counted(record.rounds(), "round"), counts(judgement));
+fn summary(comparison: &AbComparison, judgement: &Judgement) -> String {
+    let (rounds, counts) = (counted(comparison.rounds(), "round"), counts(judgement));
     let inconclusive = if judgement.is_inconclusive() {
         "Inconclusive: "
     } else {
@@ -57,17 +62,17 @@ fn described(side: Side, setup: &Setup) -> String {
 
 /// Returns the notes below the table: reasons of verdicts, skipped cases, repeated windows, and how many rounds unclear
 /// engines need.
-pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
+pub(crate) fn notes(comparison: &AbComparison, judgement: &Judgement) -> String {
     let mut notes: Vec<String> = Vec::new();
-    if record.is_of_busy_machine() {
-        let (all, disturbed) = record.windows();
+    if comparison.is_of_busy_machine() {
+        let (all, disturbed) = comparison.windows();
         notes.push(format!(
             "other programs took CPU time in {disturbed} of {all} windows: a change is called only if it is a hundred \
              times surer"
         ));
     }
     if judgement.is_too_short() {
-        let rounds = counted(record.rounds(), "round");
+        let rounds = counted(comparison.rounds(), "round");
         notes.push(format!("{rounds}: too few to call a change, however large"));
     }
     notes.extend(judgement.cases.iter().filter_map(|case| {
@@ -75,14 +80,14 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
         let word = verdict.word(judgement.question.by);
         Some(format!("{}: {word}: {}", case.key, verdict.reason()?))
     }));
-    notes.extend(record.left_out());
-    let pairs = record.pairs();
+    notes.extend(comparison.left_out());
+    let pairs = comparison.pairs();
     let skipped: Vec<&str> = pairs.iter().filter_map(|pair| pair.refusal()).collect();
     if let [reason, ..] = &skipped[..] {
         let (skipped, all) = (skipped.len(), counted(pairs.len(), "case"));
         notes.push(format!("{skipped} of {all} skipped: {reason}"));
     }
-    let repeated: usize = record.measured().iter().map(|pair| pair.repeated).sum();
+    let repeated: usize = comparison.pairs.iter().map(|pair| pair.repeated).sum();
     if repeated > 0 {
         let windows = counted(repeated, "window");
         notes.push(format!("measured twice: {windows}; the log says why"));
@@ -90,7 +95,7 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
     let engines = judgement.engines.iter();
     let engines = engines.filter(|_| !judgement.is_too_short());
     notes.extend(engines.filter_map(|engine| {
-        let would_tell = match rounds_to_tell(record, judgement, engine)? {
+        let would_tell = match rounds_to_tell(comparison, judgement, engine)? {
             rounds if rounds > MOST_ROUNDS => format!("{MOST_ROUNDS} rounds would hardly tell"),
             rounds => format!("some {rounds} rounds would tell"),
         };
@@ -100,7 +105,7 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
         ))
     }));
     let mut text: String = notes.into_iter().map(|note| note + "\n").collect();
-    if let Some(tunings) = &record.header().tunings {
+    if let Some(tunings) = &comparison.header.tunings {
         text += &left_out(tunings);
     }
     if !text.is_empty() {
@@ -111,7 +116,11 @@ pub(crate) fn notes(record: &Record, judgement: &Judgement) -> String {
 
 /// Returns the number of rounds, from the first one, after which an unclear engine is expected to have a verdict. `None`:
 /// it has one, or its change is not known.
-fn rounds_to_tell(record: &Record, judgement: &Judgement, engine: &Engine) -> Option<u32> {
+fn rounds_to_tell(
+    comparison: &AbComparison,
+    judgement: &Judgement,
+    engine: &JudgedEngine,
+) -> Option<u32> {
     /// Where the interval alone is narrow enough, it was the number of questions that forbade a verdict.
     const FEWEST_TIMES: f64 = 1.5;
     /// On a busy machine: the square of the ratio of two normal quantiles, those of errors of 0.05 % and of 5 %.
@@ -120,32 +129,31 @@ fn rounds_to_tell(record: &Record, judgement: &Judgement, engine: &Engine) -> Op
     const FEWEST_CAUTIOUS: f64 = 14.0;
     let times = engine.times_to_tell(judgement.question);
     let times = times.filter(|_| engine.whole.verdict == Verdict::Unclear)?;
-    let mut rounds = f64::from(record.rounds()) * times.max(FEWEST_TIMES);
-    if record.is_of_busy_machine() {
+    let mut rounds = f64::from(comparison.rounds()) * times.max(FEWEST_TIMES);
+    if comparison.is_of_busy_machine() {
         rounds = (CAUTIOUS_TIMES * rounds).max(FEWEST_CAUTIOUS);
     }
-    let enough = (1..=MOST_ROUNDS).find(|&most| f64::from(most) >= rounds);
-    Some(enough.unwrap_or(u32::MAX))
+    Some(whole_u32(rounds.ceil()))
 }
 
 /// Returns the command that measures so many rounds that all unclear engines are expected to have a verdict, in windows
 /// as long as before, or the same again if windows failed or were disturbed. Empty: there is none, or no need.
-fn next(record: &Record, judgement: &Judgement) -> String {
-    let header = record.header();
+fn next(comparison: &AbComparison, judgement: &Judgement) -> String {
+    let header = &comparison.header;
     // The command that resumes it follows, and is its only next step. A search for settings has no command of `ab`.
-    if record.is_interrupted() || header.tunings.is_some() {
+    if comparison.is_interrupted || header.tunings.is_some() {
         return String::new();
     }
-    let first = if record.is_of_busy_machine() || record.failed_beside_others() {
+    let first = if comparison.is_of_busy_machine() || comparison.failed_beside_others() {
         "stop what else runs (udpbench check), then "
     } else {
         ""
     };
     let engines = judgement.engines.iter();
-    let rounds = engines.filter_map(|engine| rounds_to_tell(record, judgement, engine));
+    let rounds = engines.filter_map(|engine| rounds_to_tell(comparison, judgement, engine));
     let rounds = rounds.filter(|&rounds| rounds <= MOST_ROUNDS).max();
     if let Some((rounds, command)) = rounds.and_then(|it| Some((it, command(header, it)?))) {
-        let pairs = record.pairs();
+        let pairs = comparison.pairs();
         let runs = pairs.iter().filter(|pair| pair.refusal().is_none()).count();
         let windows = u32::try_from(2 * runs).unwrap_or(u32::MAX);
         let round = header.a.settings.time_per_window() * windows;
@@ -153,7 +161,7 @@ fn next(record: &Record, judgement: &Judgement) -> String {
         return format!("\nnext  {first}{rounds} rounds, {time}:\n      {command}\n");
     }
     let typed = CommandLine(&header.run.command_line);
-    let is_disturbed = record.has_failures() || record.is_of_busy_machine();
+    let is_disturbed = comparison.has_failures() || comparison.is_of_busy_machine();
     if judgement.is_inconclusive() && is_disturbed && typed.has("ab") {
         let command = typed.again(&[]);
         return format!("\nnext  {first}measure again:\n      {command}\n");
@@ -163,7 +171,7 @@ fn next(record: &Record, judgement: &Judgement) -> String {
 
 /// Returns the command of a comparison with other `rounds`, and windows as long as before. `None`: a side has a duration
 /// of its own.
-fn command(header: &Header, rounds: u32) -> Option<String> {
+fn command(header: &AbHeader, rounds: u32) -> Option<String> {
     let mut options = header.a.options.iter().chain(&header.b.options);
     if options.any(|word| word.starts_with("--duration")) {
         return None;
@@ -181,7 +189,7 @@ fn command(header: &Header, rounds: u32) -> Option<String> {
 }
 
 /// Explains the columns and verdicts.
-pub(crate) fn legend(header: &Header, judgement: &Judgement) -> String {
+pub(crate) fn legend(header: &AbHeader, judgement: &Judgement) -> String {
     let looks = match header.until {
         Some(until) if until.looks > 1 => format!(
             " All errors are divided among {} looks at the results.",

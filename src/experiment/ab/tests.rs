@@ -10,11 +10,13 @@ use crate::results::log::Event;
 use crate::results::row::Failure;
 use crate::session::{Experiment, Step};
 use crate::verdict::judge::table::Detail;
-use crate::verdict::judge::{By, Engine, Judgement, Obstacle, Part, Question, Threshold, Verdict};
+use crate::verdict::judge::{
+    Criterion, JudgedEngine, Judgement, Metric, Obstacle, Part, Threshold, Verdict,
+};
 
-fn judged(record: &Record) -> Judgement {
-    let question = Question {
-        by: By::Speed,
+fn judged(record: &AbComparison) -> Judgement {
+    let question = Criterion {
+        by: Metric::Speed,
         threshold: Threshold::default(),
     };
     judge(record, question)
@@ -30,7 +32,7 @@ fn count(slower: impl Fn(&Case) -> f64, is_like_that: impl Fn(&Judgement) -> boo
     comparisons.filter(is_like_that).count() as u64
 }
 
-fn engine<'a>(judgement: &'a Judgement, label: &str) -> &'a Engine {
+fn engine<'a>(judgement: &'a Judgement, label: &str) -> &'a JudgedEngine {
     let mut engines = judgement.engines.iter();
     engines
         .find(|engine| engine.label == label)
@@ -38,10 +40,10 @@ fn engine<'a>(judgement: &'a Judgement, label: &str) -> &'a Engine {
 }
 
 /// Returns the parts of the cut that tells where a change is, with their verdicts.
-fn told(engine: &Engine) -> Vec<(Part, &'static str)> {
+fn told(engine: &JudgedEngine) -> Vec<(Part, &'static str)> {
     let parts = engine.telling().into_iter().flatten();
     parts
-        .map(|(part, answer)| (*part, answer.verdict.word(By::Speed)))
+        .map(|(part, answer)| (*part, answer.verdict.word(Metric::Speed)))
         .collect()
 }
 
@@ -157,7 +159,7 @@ fn looking_often_takes_more_to_be_sure() {
             often.put(pair, round, dice.difference(&case).exp());
         }
     }
-    let width = |record: &Record| {
+    let width = |record: &AbComparison| {
         let judgement = judged(record);
         let widths = judgement.cases.iter().filter_map(|case| case.answer.change);
         widths.map(|change| change.high - change.low).sum::<f64>()
@@ -166,7 +168,7 @@ fn looking_often_takes_more_to_be_sure() {
 }
 
 /// Adds the rounds of a pair: the reason why A and B failed, or `None` for a window.
-fn course(record: &mut Record, pair: usize, rounds: &[[Option<&str>; 2]]) {
+fn course(record: &mut AbComparison, pair: usize, rounds: &[[Option<&str>; 2]]) {
     for (round, reasons) in (1..).zip(rounds) {
         for (side, reason) in Side::BOTH.into_iter().zip(reasons) {
             match reason {
@@ -178,7 +180,7 @@ fn course(record: &mut Record, pair: usize, rounds: &[[Option<&str>; 2]]) {
 }
 
 fn fail(
-    record: &mut Record,
+    record: &mut AbComparison,
     (side, pair, round): (Side, usize, u32),
     reason: &str,
     other_programs: Option<&str>,
@@ -192,7 +194,7 @@ fn fail(
     record.take(&failed).expect("it can fail");
 }
 
-fn verdict(record: &Record, pair: usize) -> Verdict {
+fn verdict(record: &AbComparison, pair: usize) -> Verdict {
     judged(record).cases[pair].answer.verdict.clone()
 }
 
@@ -201,7 +203,7 @@ fn said(verdict: &Verdict) -> String {
     let reason = verdict.reason().map(Obstacle::to_string);
     format!(
         "{}: {}",
-        verdict.word(By::Speed),
+        verdict.word(Metric::Speed),
         reason.unwrap_or_default()
     )
 }
@@ -234,7 +236,7 @@ fn only_a_side_that_always_fails_while_the_other_never_does_is_to_blame() {
     ];
     for (pair, expected) in verdicts.iter().enumerate() {
         assert_eq!(said(&verdict(&record, pair)), *expected, "{pair}");
-        let is_decided = record.measured()[pair].is_decided(record.rounds_to_blame());
+        let is_decided = record.pairs[pair].is_decided(record.rounds_to_blame());
         assert_eq!(is_decided, [0, 1, 6, 7].contains(&pair), "{pair}");
     }
     let judgement = judged(&record);
@@ -280,7 +282,7 @@ fn a_case_that_a_busy_machine_kept_from_running_is_unclear_and_says_who_was_in_t
 }
 
 /// Returns a comparison of one case in which B has this speed, and in which windows fail in these rounds of A and B.
-fn with_failures(speed: f64, failing: [&[u32]; 2]) -> Record {
+fn with_failures(speed: f64, failing: [&[u32]; 2]) -> AbComparison {
     let mut record = record_of(&keys()[..1], 1);
     record.type_in("ab ./before ./after -o ab.jsonl");
     let mut dice = Dice(fastrand::Rng::with_seed(1));
@@ -307,7 +309,7 @@ fn rounds_with_a_failed_window_are_left_out_and_the_others_judged() {
         ),
     ] {
         let record = with_failures(1.0, failing);
-        assert!(!record.measured()[0].is_decided(record.rounds_to_blame()));
+        assert!(!record.pairs[0].is_decided(record.rounds_to_blame()));
         let judgement = judged(&record);
         assert_eq!(engine(&judgement, "std").whole.verdict, Verdict::Same);
         assert!(!judgement.is_inconclusive());
@@ -376,7 +378,7 @@ fn windows_that_fail_by_chance_hide_no_verdict_and_make_no_change() {
 fn a_build_is_never_broken_by_windows_that_fail_on_either_side() {
     for tenths in [1, 3, 5, 7, 9] {
         let mut dice = fastrand::Rng::with_seed(tenths);
-        let mut comparison = Comparison::from(record(1));
+        let mut comparison = record(1);
         while let Some(step) = comparison.next(Instant::now()) {
             let Step::Trial(trial) = step else { continue };
             let side = trial.of.side.expect("of a comparison");
@@ -384,13 +386,13 @@ fn a_build_is_never_broken_by_windows_that_fail_on_either_side() {
             let (pair, round) = (pair.expect("a case"), trial.round);
             if dice.u64(..10) < tenths {
                 let at = (side, pair, round);
-                fail(&mut comparison.record, at, "nothing was received", None);
+                fail(&mut comparison, at, "nothing was received", None);
             } else {
-                comparison.record.put_side(side, pair, round, 1.0);
+                comparison.put_side(side, pair, round, 1.0);
             }
         }
         assert!(comparison.is_complete());
-        let judgement = judged(&comparison.record);
+        let judgement = judged(&comparison);
         assert!(!judgement.is_worse(), "{tenths}");
         assert!(!judgement.is_surely_not_worse(), "{tenths}");
     }

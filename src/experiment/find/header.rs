@@ -15,10 +15,10 @@ use crate::results::log::{Event, Kind, Run};
 use crate::results::row::Environment;
 use crate::text::duration::ns;
 
-/// Question of a search.
+/// SearchQuestion of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Question {
+pub enum SearchQuestion {
     /// Highest rate without loss.
     Lossless(LosslessQuestion),
     /// Value of a parameter from which on something changes.
@@ -27,7 +27,7 @@ pub enum Question {
     Burst(BurstQuestion),
 }
 
-/// Question of a search for rates.
+/// SearchQuestion of a search for rates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LosslessQuestion {
     /// Share of the datagrams of a trial that may be lost, in percent.
@@ -47,7 +47,7 @@ pub struct LosslessQuestion {
     pub recheck: Duration,
 }
 
-/// Question of a search for trains.
+/// SearchQuestion of a search for trains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BurstQuestion {
     /// Time from the beginning of a train to the beginning of the next one.
@@ -69,7 +69,7 @@ const EVERY: Duration = Duration::from_secs(6);
 /// Number of trials in which the length of trains doubles from one datagram to the buffer capacity.
 const FEW_TRAINS: u32 = 12;
 
-impl Question {
+impl SearchQuestion {
     /// Estimates the time of this many searches. Each trial takes `overhead` in addition to its window.
     pub fn expected_time(&self, searches: u32, overhead: Duration) -> Duration {
         // While one search pauses, others go on.
@@ -127,12 +127,12 @@ impl BurstQuestion {
 
 /// First line of the log: what to search for, and on which machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Header {
+pub struct FindHeader {
     /// Circumstances of the run.
     #[serde(flatten)]
     pub run: Run,
-    /// Question of the searches.
-    pub question: Question,
+    /// SearchQuestion of the searches.
+    pub question: SearchQuestion,
     /// Time limit for each case.
     #[serde(rename = "max_time_ns", with = "ns")]
     pub max_time: Duration,
@@ -150,7 +150,7 @@ pub struct Header {
     pub wire: Option<Wire>,
 }
 
-impl Header {
+impl FindHeader {
     /// Returns a CPU that both ends of a case share. `None`: they share none, or are on two machines.
     pub(super) fn shared_cpu(&self, case: &Case) -> Option<usize> {
         let mut planned = self.plan.cases();
@@ -203,7 +203,7 @@ impl Header {
     }
 }
 
-impl Kind for Header {
+impl Kind for FindHeader {
     type Event = Event;
     const NAME: &'static str = "find";
     const WHAT: &'static str = "a log of udpbench find";

@@ -1,14 +1,17 @@
-//! Searches for the highest sustainable load, and for the limiting place above it.
+//! Searches for the highest sustainable load, and for the limiting place above it. Judges whether a CPU and the capacity
+//! stayed the same over all trials.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::loads::{Found, Goal, TrialLoss, TrialRequest};
+use statrs::statistics::{Data, OrderStatistics};
+
+use super::loads::{FoundLoad, Goal, TrialLoss, TrialRequest};
 use super::mlr::Mlr;
 use super::place::TrialOutcome;
-use super::steady::{CpuTimes, wanders};
 use crate::text::digits::counted;
+use crate::text::digits::whole_u32;
 
 /// Largest relative distance from the sustainable load at which the work per datagram is nearly the same.
 const NEAR: f64 = 0.1;
@@ -18,13 +21,7 @@ const NEAR: f64 = 0.1;
 /// as much.
 pub(super) fn expected(trial: Duration, sum: Duration) -> (u32, Duration) {
     let trials = 5.0 * sum.as_secs_f64() / trial.as_secs_f64();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a count"
-    )]
-    let trials = trials as u32;
-    (trials, sum.mul_f64(3.6))
+    (whole_u32(trials), sum.mul_f64(3.6))
 }
 
 /// State of a search for the sustainable load.
@@ -98,7 +95,7 @@ impl LoadSearch {
     }
 
     /// Returns the result so far. The interval holds the bounds of all rechecks. Before they are over, there is none.
-    pub(super) fn found(&self) -> Found {
+    pub(super) fn found(&self) -> FoundLoad {
         let mut found = self.search.found();
         if !self.rechecks.is_empty() && self.next().is_some() {
             found.interval = (None, None);
@@ -127,20 +124,16 @@ impl LoadSearch {
     /// Returns whether the capacity and the CPU that limits it stayed as they were, as far as the trials tell.
     pub(super) fn is_steady(&self) -> bool {
         let outcomes = |(_, full): (u32, Vec<&LoadTrial>)| {
-            let outcomes = full.into_iter().map(|trial| self.is_met(trial));
-            outcomes.collect()
+            full.into_iter().map(|trial| self.is_met(trial)).collect()
         };
         !wanders(self.full().map(outcomes)) && self.cpu_times().is_none_or(CpuTimes::are_steady)
     }
 
     /// Returns the lowest load at which a full trial lost too much, and the highest at which one did not.
     pub(super) fn seen(&self) -> (Option<u32>, Option<u32>) {
-        let lost = self
-            .full()
-            .find(|(_, full)| full.iter().any(|it| !self.is_met(it)));
-        let passed = self
-            .full()
-            .rfind(|(_, full)| full.iter().any(|it| self.is_met(it)));
+        let has = |full: &[&LoadTrial], is_met| full.iter().any(|it| self.is_met(it) == is_met);
+        let lost = self.full().find(|(_, full)| has(full, false));
+        let passed = self.full().rfind(|(_, full)| has(full, true));
         (lost.map(|(load, _)| load), passed.map(|(load, _)| load))
     }
 
@@ -166,13 +159,11 @@ impl LoadSearch {
 
     /// Returns the reason why the bounds may be wrong, if the trials give one: other programs disturbed at least half of
     /// the trials that lost too much, at the bounds or below, or half or more of the trials well above them met the goal.
-    pub(super) fn doubt(&self) -> Option<Doubt> {
+    pub(super) fn doubt(&self) -> Option<LoadDoubt> {
         let too_much = f64::from(self.found().too_much?) * (1.0 + NEAR);
         let (mut disturbed, mut lossy, mut good, mut above) = (0, 0, 0, 0);
-        for (load, trial) in self
-            .full()
-            .flat_map(|(at, full)| full.into_iter().map(move |it| (at, it)))
-        {
+        let full = self.full();
+        for (load, trial) in full.flat_map(|(at, full)| full.into_iter().map(move |it| (at, it))) {
             let is_met = self.is_met(trial);
             if f64::from(load) > too_much {
                 above += 1;
@@ -183,7 +174,7 @@ impl LoadSearch {
             }
         }
         if 2 * disturbed >= lossy.max(1) {
-            return Some(Doubt {
+            return Some(LoadDoubt {
                 is_disturbance: true,
                 why: format!(
                     "other programs took the CPUs in {disturbed} of the {} that lost too much: it may bear more",
@@ -191,7 +182,7 @@ impl LoadSearch {
                 ),
             });
         }
-        (good > 0 && 2 * good >= above).then(|| Doubt {
+        (good > 0 && 2 * good >= above).then(|| LoadDoubt {
             is_disturbance: false,
             why: format!(
                 "{good} of {} at a load 10 % or more above that lost no more than they may",
@@ -215,16 +206,107 @@ impl LoadSearch {
 
 /// Reason from the trials why the bounds of a search may be wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doubt {
+pub struct LoadDoubt {
     /// True if other programs are the reason.
     pub is_disturbance: bool,
     /// Reason in words.
     pub why: String,
 }
 
+/// A machine is steady if the 90th percentile of the trials' CPU times is at most this multiple of the 10th. It was
+/// 1.01 to 1.02 in 30 searches on an emulated board whose clock counts instructions, 1.12 to 1.66 in nine searches on a
+/// shared virtual machine.
+const MAX_P90_TO_P10: f64 = 1.1;
+/// Smallest number of trials that allows a judgement.
+const MIN_TRIALS: usize = 10;
+
+/// Range over the trials of the CPU time per datagram or request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct CpuTimes {
+    /// 10th percentile of the trials, in nanoseconds.
+    pub low_ns: f64,
+    /// 90th percentile of the trials, in nanoseconds.
+    pub high_ns: f64,
+}
+
+impl CpuTimes {
+    /// Creates the range from the time of each trial, in nanoseconds. `None`: there are too few trials.
+    pub(super) fn of(trials: Vec<f64>) -> Option<Self> {
+        if trials.len() < MIN_TRIALS {
+            return None;
+        }
+        let mut trials = Data::new(trials);
+        Some(Self {
+            low_ns: trials.percentile(10),
+            high_ns: trials.percentile(90),
+        })
+    }
+
+    /// Returns whether the CPU was equally fast in nearly all trials: their ratio is at most `MAX_P90_TO_P10`.
+    pub(super) fn are_steady(self) -> bool {
+        self.high_ns <= MAX_P90_TO_P10 * self.low_ns
+    }
+}
+
+/// Number of standard deviations by which too few changes of outcome show a capacity that wanders: by chance in one of
+/// 40 searches.
+const TOO_FEW: f64 = 1.96;
+
+/// Returns whether trials of one load have the same outcome as the trial before more often than by chance. `outcomes`:
+/// those of each load, in the order of time. The count of changes is that of Wald & Wolfowitz (Annals of Mathematical
+/// Statistics 11 (1940) 147-162), summed over the loads.
+pub(super) fn wanders(outcomes: impl Iterator<Item = Vec<bool>>) -> bool {
+    let (mut surplus, mut variance) = (0.0, 0.0);
+    for outcomes in outcomes {
+        let trials = outcomes.len() as f64;
+        let good = outcomes.iter().filter(|is_good| **is_good).count() as f64;
+        let mixed = 2.0 * good * (trials - good);
+        if mixed == 0.0 {
+            continue;
+        }
+        let changes = outcomes.windows(2).filter(|pair| pair[0] != pair[1]);
+        surplus += changes.count() as f64 - mixed / trials;
+        variance += mixed * (mixed - trials) / (trials * trials * (trials - 1.0));
+    }
+    // Half a change for the step from counts to a normal distribution.
+    surplus + 0.5 < -TOO_FEW * variance.sqrt()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_outlier_in_ten_trials_on_each_side_is_steady() {
+        let mut trials = vec![1000.0; 18];
+        trials.extend([100.0, 9000.0]);
+        let times = CpuTimes::of(trials).expect("enough");
+        assert!(times.are_steady(), "{times:?}");
+    }
+
+    #[test]
+    fn two_speeds_in_turn_are_not_steady() {
+        let trials = [1000.0, 1400.0].repeat(MIN_TRIALS);
+        let times = CpuTimes::of(trials).expect("enough");
+        assert_eq!((times.low_ns, times.high_ns), (1000.0, 1400.0));
+        assert!(!times.are_steady());
+    }
+
+    #[test]
+    fn a_capacity_wanders_if_trials_of_a_load_all_pass_first_and_all_fail_later() {
+        let outcomes = |text: &str| text.chars().map(|it| it == '+').collect();
+        let wanders = |loads: &[&str]| wanders(loads.iter().map(|load| outcomes(load)));
+        assert!(wanders(&["++++++++--------"]));
+        assert!(wanders(&["++++----", "++++++--", "+++-----"]));
+        assert!(!wanders(&["++++++++", "--------"]));
+        assert!(!wanders(&["++-+--+-+--++-+-"]));
+        assert!(!wanders(&["++-", "+", ""]));
+    }
+
+    #[test]
+    fn too_few_trials_give_no_range() {
+        assert_eq!(CpuTimes::of(vec![1.0; MIN_TRIALS - 1]), None);
+    }
 
     const GOAL: Goal = Goal {
         loss: 0.0,
@@ -285,7 +367,7 @@ mod tests {
     }
 
     /// Returns the doubt after a search whose trials have these outcomes, by load.
-    fn doubt(mut outcome_at: impl FnMut(u32) -> TrialOutcome) -> Option<Doubt> {
+    fn doubt(mut outcome_at: impl FnMut(u32) -> TrialOutcome) -> Option<LoadDoubt> {
         let mut search = LoadSearch::new(GOAL, 1000..=1_000_000, 0);
         while let Some(ask) = search.next() {
             search.take(trial(ask, outcome_at(ask.load)));

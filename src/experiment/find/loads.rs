@@ -28,12 +28,12 @@ pub struct TrialRequest {
 
 /// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
+pub struct FoundLoad {
     /// Highest load that passes. `None`: no load passes.
     pub load: Option<u32>,
     /// Lowest load that is too much. `None`: no load is too much.
     pub too_much: Option<u32>,
-    /// Datagrams that arrive per second at [`Found::load`]: the conditional throughput.
+    /// Datagrams that arrive per second at [`FoundLoad::load`]: the conditional throughput.
     pub throughput: Option<f64>,
     /// Loads between which the truth lies in at least 95 of 100 searches. `None`: there is no such bound.
     pub interval: (Option<u32>, Option<u32>),
@@ -50,7 +50,7 @@ pub struct TrialLoss {
 
 /// Judgement of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum LoadClass {
     /// Load that passes.
     Lower,
     /// Load that is too much.
@@ -72,7 +72,7 @@ impl Goal {
 
     /// Classifies a load by its trials. The result holds whatever later trials may show (RFC 9971, appendix A). A
     /// short trial with too much loss counts only for the time that good short trials do not balance.
-    pub fn class(&self, trials: &[TrialLoss]) -> Class {
+    pub fn class(&self, trials: &[TrialLoss]) -> LoadClass {
         let (mut good, mut bad, mut short_good, mut short_bad) = (0.0, 0.0, 0.0, 0.0);
         for trial in trials {
             let sum = match (self.is_full(trial), self.is_met_by(trial)) {
@@ -88,9 +88,9 @@ impl Goal {
         let whole: f64 = (good + bad).max(self.sum_s);
         let quantile = whole * self.exceed;
         match (bad <= quantile, whole - good <= quantile) {
-            (true, true) => Class::Lower,
-            (false, _) => Class::Upper,
-            (true, false) => Class::Undecided,
+            (true, true) => LoadClass::Lower,
+            (false, _) => LoadClass::Upper,
+            (true, false) => LoadClass::Undecided,
         }
     }
 
@@ -111,8 +111,8 @@ impl Goal {
     }
 
     /// Counts the full trials, and the full trials that lost too much.
-    pub fn counts<'t>(&self, trials: impl Iterator<Item = &'t TrialLoss>) -> Counts {
-        let mut counts = Counts::default();
+    pub fn counts<'t>(&self, trials: impl Iterator<Item = &'t TrialLoss>) -> TrialCounts {
+        let mut counts = TrialCounts::default();
         for trial in trials.filter(|trial| self.is_full(trial)) {
             counts.trials += 1;
             counts.bad += u64::from(!self.is_met_by(trial));
@@ -123,14 +123,14 @@ impl Goal {
 
 /// Number of full trials, and of full trials that lost too much.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct TrialCounts {
     /// Number of full trials.
     pub trials: u64,
     /// Full trials that lost too much.
     pub bad: u64,
 }
 
-impl Counts {
+impl TrialCounts {
     /// Returns the probability of this few bad trials or fewer, if each trial is bad with probability `exceed` or a
     /// higher one.
     pub fn p_of_so_few(self, exceed: f64) -> f64 {

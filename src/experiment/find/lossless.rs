@@ -5,13 +5,14 @@
 
 use std::time::Duration;
 
-use super::Next;
+use super::NextTrial;
 use super::header::{BurstQuestion, LosslessQuestion};
 use super::load_search::{LoadSearch, LoadTrial};
-use super::loads::Found;
+use super::loads::FoundLoad;
 use super::place::TrialOutcome;
 use crate::data::{Arrivals, Case, EngineProperties, Rate, Sample};
 use crate::results::row::{burst, by_chance};
+use crate::text::digits::whole_u32;
 
 /// First rate of a search, in datagrams per second. The search doubles it. A flood would also fill queues that ssh
 /// needs. At this rate, short trials have some ten datagrams.
@@ -58,12 +59,7 @@ impl Lossless {
 
     /// Creates a search for a train without trials.
     pub fn train(case: Case, sender: EngineProperties, asked: BurstQuestion) -> Self {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "1024 at most"
-        )]
-        let unit = (burst(&case, &sender) as u32).max(1);
+        let unit = whole_u32(burst(&case, &sender)).max(1);
         // A longer train would be hardly over when the next one is due: a flood.
         let microseconds = u32::try_from(asked.pause.as_micros()).unwrap_or(u32::MAX);
         let most = microseconds.clamp(FIRST_TRAIN, Arrivals::LONGEST_TRAIN) / unit;
@@ -80,11 +76,11 @@ impl Lossless {
     }
 
     /// Returns the next trial. `None`: the load is found.
-    pub fn next(&self) -> Option<Next> {
+    pub fn next(&self) -> Option<NextTrial> {
         let next = self.load_search.next()?;
         let Some(Trains { pause, unit }) = self.trains else {
             let rate = Some(Rate::nearest(f64::from(next.load)).into());
-            return Some(Next {
+            return Some(NextTrial {
                 case: Case { rate, ..self.case },
                 window: Duration::from_secs_f64(next.seconds),
             });
@@ -92,7 +88,7 @@ impl Lossless {
         let length = next.load.saturating_mul(unit);
         // Whole trains, for at least this long.
         let trains = (next.seconds / pause - 1e-6).ceil();
-        Some(Next {
+        Some(NextTrial {
             case: Case {
                 rate: Some(Rate::nearest(f64::from(length) / pause).into()),
                 arrivals: (length > 1).then_some(Arrivals::Train(length)),
@@ -148,7 +144,7 @@ impl Lossless {
 
     /// Returns the result so far, in datagrams per second or datagrams of a train. A rate has no interval if the machine
     /// was not steady.
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> FoundLoad {
         let mut found = self.load_search.found();
         let Some(Trains { unit, .. }) = self.trains else {
             if !self.load_search.is_steady() {
@@ -157,7 +153,7 @@ impl Lossless {
             return found;
         };
         let length = |load: Option<u32>| load.map(|load| load.saturating_mul(unit));
-        Found {
+        FoundLoad {
             load: length(found.load),
             too_much: length(found.too_much),
             throughput: None,

@@ -8,8 +8,9 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::loads::{Class, Counts, Found, Goal, TrialLoss, TrialRequest};
+use super::loads::{FoundLoad, Goal, LoadClass, TrialCounts, TrialLoss, TrialRequest};
 use crate::data::Rate;
+use crate::text::digits::whole_u32;
 
 /// Highest probability that a bound is due to chance alone.
 const ERROR: f64 = 0.01;
@@ -92,13 +93,13 @@ impl Mlr {
     }
 
     /// Returns the result so far.
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> FoundLoad {
         let bounds = self.bounds(&self.goal);
         let throughput = bounds.lower.and_then(|load| {
             let loss = self.goal.conditional_loss(&self.trials[&load])?;
             Some(f64::from(load) * (1.0 - loss))
         });
-        Found {
+        FoundLoad {
             load: bounds.lower,
             too_much: bounds.upper,
             throughput,
@@ -119,14 +120,17 @@ impl Mlr {
             ..self.goal
         };
         let all = [rough(0.1, 8.0), rough(0.3, 4.0), rough(1.0, 2.0), self.goal];
-        all.into_iter()
-            .skip(if self.again.is_some() { 3 } else { 0 })
+        let first = if self.again.is_some() { 3 } else { 0 };
+        all.into_iter().skip(first)
     }
 
     fn bounds(&self, goal: &Goal) -> Bounds {
-        let upper = self.of_class(goal, Class::Upper).next();
+        let upper = self.of_class(goal, LoadClass::Upper).next();
         let is_below = |load: &u32| upper.is_none_or(|upper| *load < upper);
-        let lower = self.of_class(goal, Class::Lower).filter(is_below).last();
+        let lower = self
+            .of_class(goal, LoadClass::Lower)
+            .filter(is_below)
+            .last();
         Bounds { lower, upper }
     }
 
@@ -163,7 +167,7 @@ impl Mlr {
     /// Returns a load above one that passes. The step is the width, then twice the step before, but at most the load
     /// itself. While no trial has lost too much, the load doubles at once, except in a recheck.
     fn above(&self, lower: u32, goal: &Goal) -> u32 {
-        let passing = self.of_class(goal, Class::Lower);
+        let passing = self.of_class(goal, LoadClass::Lower);
         let before = passing.filter(|load| *load < lower).last();
         let mut trials = self.trials.values().flatten();
         let step = match before {
@@ -180,11 +184,10 @@ impl Mlr {
     /// Returns a load below one that is too much: the share that arrived, or lower by the width. The step doubles
     /// each time, but is at most half of the load.
     fn below(&self, upper: u32, goal: &Goal) -> u32 {
-        let mut too_much = self.of_class(goal, Class::Upper);
+        let mut too_much = self.of_class(goal, LoadClass::Upper);
         let before = too_much.find(|load| *load > upper);
-        let arrived = self.trials[&upper]
-            .last()
-            .map_or(1.0, |last| 1.0 - last.loss);
+        let last = self.trials[&upper].last();
+        let arrived = last.map_or(1.0, |last| 1.0 - last.loss);
         let step = match before {
             Some(before) => 2.0 * f64::from(before - upper),
             None => f64::from(upper) * goal.width.max(1.0 - arrived),
@@ -194,7 +197,7 @@ impl Mlr {
     }
 
     /// Returns the loads of a class, the lowest first.
-    fn of_class(&self, goal: &Goal, wanted: Class) -> impl Iterator<Item = u32> {
+    fn of_class(&self, goal: &Goal, wanted: LoadClass) -> impl Iterator<Item = u32> {
         let classes = self.trials.iter();
         let of_those = classes.filter(move |(_, trials)| goal.class(trials) == wanted);
         of_those.map(|(load, _)| *load)
@@ -252,18 +255,12 @@ impl Mlr {
     }
 
     /// Counts the trials at the loads from `from` to `to`.
-    fn counts(&self, from: u32, to: u32) -> Counts {
+    fn counts(&self, from: u32, to: u32) -> TrialCounts {
         let range = self.trials.range(from..=to);
         self.goal.counts(range.flat_map(|(_, trials)| trials))
     }
 }
 
 fn at(load: f64) -> u32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "within the limits"
-    )]
-    let load = load.clamp(1.0, f64::from(MOST)) as u32;
-    load
+    whole_u32(load).clamp(1, MOST)
 }

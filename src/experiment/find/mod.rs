@@ -5,10 +5,9 @@
 //! |---|---|
 //! | write the question into the first line of the log | `header` |
 //! | choose the next trial and evaluate the trials, without side effects | `Search` |
-//! | search for rates and for trains | `lossless`, over `load_search`, `mlr` and `loads` |
+//! | search for rates and for trains; judge whether a CPU and the capacity stayed the same over all trials | `lossless`, over `load_search`, `mlr` and `loads` |
 //! | search along a payload, a silence, a batch or a train | `axis` |
 //! | find the limiting place of a trial | `place` |
-//! | judge whether a CPU and the capacity stayed the same over all trials | `steady` |
 //! | keep the trials of a log and make the next step | `record`, `turns` |
 //! | show the results | `table`, `rows`; cases by their `names` |
 
@@ -22,21 +21,20 @@ pub mod names;
 pub mod place;
 mod record;
 pub mod rows;
-pub mod steady;
 pub mod table;
 mod turns;
 
 use std::time::Duration;
 
 use self::axis::AxisSearch;
-use self::header::Question;
+use self::header::SearchQuestion;
 use self::lossless::Lossless;
-pub use self::record::{Record, Searched};
+pub use self::record::{Record, SearchedCase};
 use crate::data::{Case, EngineProperties, Sample};
 
 /// Trial that a search asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Next {
+pub struct NextTrial {
     /// Case that is searched, with the values that the search has chosen.
     pub case: Case,
     /// Length of the measured window.
@@ -44,7 +42,7 @@ pub struct Next {
 }
 
 /// Search of one case. Its state follows from the question and the trials alone, so a log can resume it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Search {
     /// Search for the highest rate without loss.
     Lossless(Lossless),
@@ -56,12 +54,12 @@ pub enum Search {
 
 impl Search {
     /// Creates a search without trials. `sender` describes the sending engine of the case.
-    pub fn of(question: Question, case: Case, sender: &EngineProperties) -> Self {
+    pub fn of(question: SearchQuestion, case: Case, sender: &EngineProperties) -> Self {
         let sender = sender.clone();
         match question {
-            Question::Lossless(asked) => Self::Lossless(Lossless::rate(case, sender, asked)),
-            Question::Axis(asked) => Self::Axis(AxisSearch::new(case, asked)),
-            Question::Burst(asked) => Self::Burst(Lossless::train(case, sender, asked)),
+            SearchQuestion::Lossless(asked) => Self::Lossless(Lossless::rate(case, sender, asked)),
+            SearchQuestion::Axis(asked) => Self::Axis(AxisSearch::new(case, asked)),
+            SearchQuestion::Burst(asked) => Self::Burst(Lossless::train(case, sender, asked)),
         }
     }
 
@@ -74,7 +72,7 @@ impl Search {
     }
 
     /// Returns the next trial. `None`: the search is over.
-    pub fn next(&self) -> Option<Next> {
+    pub fn next(&self) -> Option<NextTrial> {
         match self {
             Self::Lossless(search) | Self::Burst(search) => search.next(),
             Self::Axis(search) => search.next(),

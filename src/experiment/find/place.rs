@@ -137,9 +137,8 @@ fn is_busy(sample: &Sample, side: impl Fn(Side) -> bool) -> bool {
         let taken = taken.map_or(0, |it| it.steal_ns + it.irq_ns + it.softirq_ns);
         let others = thread.waited_ns.unwrap_or(0) + taken;
         let least = BUSY * sample.window_ns as f64;
-        thread
-            .cpu_ns
-            .is_some_and(|cpu| (cpu + others) as f64 >= least)
+        let cpu = thread.cpu_ns;
+        cpu.is_some_and(|cpu| (cpu + others) as f64 >= least)
     })
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::header::{Header, Question};
-use super::load_search::Doubt;
+use super::header::{FindHeader, SearchQuestion};
+use super::load_search::LoadDoubt;
 use super::names::Names;
 use super::turns::Turns;
-use super::{Next, Search};
+use super::{NextTrial, Search};
 use crate::data::{Case, Sample};
 use crate::plan::{Planned, Settings};
 use crate::results::log::{Event, Of};
@@ -16,15 +16,18 @@ use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::text::digits::counted;
 use crate::trial::spec::TrialSpec;
 
-/// Header and results so far of all searches.
-#[derive(Clone, Debug)]
+/// FindHeader and results so far of all searches.
+#[derive(Debug)]
 pub struct Record {
-    header: Header,
-    cases: Vec<Searched>,
+    /// FindHeader of the log.
+    pub header: FindHeader,
+    /// Every case, including cases that do not run.
+    pub cases: Vec<SearchedCase>,
     turns: Turns,
     /// Number of trials that were made again, by reason.
     pub(super) repeats: BTreeMap<String, u64>,
-    is_interrupted: bool,
+    /// True if a signal or the loss of the remote host ended the search, and it was not resumed.
+    pub is_interrupted: bool,
 }
 
 /// One in this many trials that other programs disturbed is enough for a doubt.
@@ -33,8 +36,8 @@ const ONE_IN: u64 = 4;
 const FEWEST: u64 = 3;
 
 /// Results so far of a case.
-#[derive(Clone, Debug)]
-pub struct Searched {
+#[derive(Debug)]
+pub struct SearchedCase {
     /// Case from the plan.
     pub case: Case,
     /// Search of the case.
@@ -52,14 +55,14 @@ pub struct Searched {
 }
 
 impl Logged for Record {
-    type Header = Header;
+    type Header = FindHeader;
 
-    fn begin(header: Header) -> Result<Self, String> {
+    fn begin(header: FindHeader) -> Result<Self, String> {
         Ok(Self::new(header))
     }
 
-    fn header(&self) -> &Header {
-        self.header()
+    fn header(&self) -> &FindHeader {
+        &self.header
     }
 }
 
@@ -117,7 +120,7 @@ impl Experiment for Record {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let each = ms(self.expected_time().0 / self.searches().max(1)).max(1);
         let overhead = ms(self.header.trial_overhead());
-        let done = |case: &Searched| match case.next() {
+        let done = |case: &SearchedCase| match case.next() {
             Some(_) => (ms(case.time) + case.trials * overhead).min(each - 1),
             None => each,
         };
@@ -136,10 +139,10 @@ impl Experiment for Record {
 
 impl Record {
     /// Creates a record without results.
-    pub fn new(header: Header) -> Self {
+    pub fn new(header: FindHeader) -> Self {
         let searched = |planned: &Planned| {
             let (case, sender) = (planned.case, header.plan.pair(&planned.case).sender);
-            Searched {
+            SearchedCase {
                 case,
                 search: Search::of(header.question, case, sender),
                 refusal: planned.refusal().map(str::to_owned),
@@ -149,7 +152,7 @@ impl Record {
                 time: Duration::ZERO,
             }
         };
-        let cases: Vec<Searched> = header.plan.cases().map(searched).collect();
+        let cases: Vec<SearchedCase> = header.plan.cases().map(searched).collect();
         Self {
             turns: Turns::new(cases.len(), header.max_time),
             header,
@@ -159,24 +162,9 @@ impl Record {
         }
     }
 
-    /// Returns the header of the log.
-    pub fn header(&self) -> &Header {
-        &self.header
-    }
-
-    /// Returns every case, including cases that do not run.
-    pub fn cases(&self) -> &[Searched] {
-        &self.cases
-    }
-
-    /// Returns whether a signal or the loss of the remote host ended the search, and it was not resumed.
-    pub fn is_interrupted(&self) -> bool {
-        self.is_interrupted
-    }
-
     /// Returns the limiting place of a case. `None`: it is unknown, or it may be the disturbance by other programs or
     /// the CPU that both ends share.
-    pub fn limit(&self, case: &Searched) -> Option<&'static str> {
+    pub fn limit(&self, case: &SearchedCase) -> Option<&'static str> {
         let is_disturbed = case.doubt().is_some_and(|doubt| doubt.is_disturbance);
         let is_hidden = is_disturbed || self.header.shared_cpu(&case.case).is_some();
         let search = case.search.of_loads().filter(|_| !is_hidden)?;
@@ -186,7 +174,7 @@ impl Record {
     /// Returns the names of the cases for people.
     pub fn names(&self) -> Names {
         let searched = match self.header.question {
-            Question::Axis(asked) => Some(asked.parameter),
+            SearchQuestion::Axis(asked) => Some(asked.parameter),
             _ => None,
         };
         Names::new(self.cases.iter().map(|case| &case.case), searched)
@@ -234,7 +222,7 @@ impl Record {
     }
 
     /// Returns the step that makes the next trial of a case.
-    fn step(&self, number: usize, next: &Next) -> Option<Step> {
+    fn step(&self, number: usize, next: &NextTrial) -> Option<Step> {
         let header = &self.header;
         let settings = Settings {
             window: next.window,
@@ -252,21 +240,21 @@ impl Record {
     }
 }
 
-impl Searched {
+impl SearchedCase {
     /// Returns the next trial. `None`: the search is over, or cannot go on.
-    pub fn next(&self) -> Option<Next> {
+    pub fn next(&self) -> Option<NextTrial> {
         self.search.next().filter(|_| self.refusal.is_none())
     }
 
     /// Returns the reason why the result may be wrong, if the trials give one.
-    pub fn doubt(&self) -> Option<Doubt> {
+    pub fn doubt(&self) -> Option<LoadDoubt> {
         let (disturbed, all) = (self.disturbed, self.repeated + self.trials);
         if disturbed >= FEWEST && ONE_IN * disturbed >= all {
             let why = format!(
                 "other programs took the CPUs in {disturbed} of {}, which were made again",
                 counted(all, "trial")
             );
-            return Some(Doubt {
+            return Some(LoadDoubt {
                 is_disturbance: true,
                 why,
             });

@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-use super::axis::{AxisQuestion, AxisSearch, Change, Finding};
-use super::header::{BurstQuestion, LosslessQuestion, Question};
+use super::axis::{AxisQuestion, AxisSearch, Finding, TimeChange};
+use super::header::{BurstQuestion, LosslessQuestion, SearchQuestion};
 use super::lossless::Lossless;
-use super::{Record, Search, Searched};
+use super::{Record, Search, SearchedCase};
 use crate::results::export::row_of;
 
 /// Returns the rows of a search: objects with the same keys.
 pub fn rows(record: &Record) -> Vec<Value> {
-    let question = record.header().question;
-    let rows = record.cases().iter().flat_map(|case| {
+    let question = record.header.question;
+    let rows = record.cases.iter().flat_map(|case| {
         let rows = match (&case.search, question) {
-            (Search::Lossless(search), Question::Lossless(asked)) => {
+            (Search::Lossless(search), SearchQuestion::Lossless(asked)) => {
                 vec![lossless(case, search, asked)]
             }
-            (Search::Burst(search), Question::Burst(asked)) => {
+            (Search::Burst(search), SearchQuestion::Burst(asked)) => {
                 vec![burst(record, case, search, asked)]
             }
-            (Search::Axis(search), Question::Axis(asked)) => {
+            (Search::Axis(search), SearchQuestion::Axis(asked)) => {
                 let found = search.found_or_none().into_iter();
                 found
                     .map(|found| axis(search, found.as_ref(), asked))
@@ -33,7 +33,7 @@ pub fn rows(record: &Record) -> Vec<Value> {
 }
 
 /// Puts the fields that every search has around the fields of one search.
-fn whole(case: &Searched, row: Value) -> Value {
+fn whole(case: &SearchedCase, row: Value) -> Value {
     let ended = json!({
         "trials": case.trials,
         "trials_s": rounded(case.time.as_secs_f64(), 1000.0),
@@ -43,7 +43,7 @@ fn whole(case: &Searched, row: Value) -> Value {
     row_of(&[json!({ "case": case.case.key() }), row, ended])
 }
 
-fn lossless(case: &Searched, search: &Lossless, asked: LosslessQuestion) -> Value {
+fn lossless(case: &SearchedCase, search: &Lossless, asked: LosslessQuestion) -> Value {
     let found = search.found();
     let (low, high) = found.interval;
     let (lost, passed) = search.load_search.seen();
@@ -67,7 +67,7 @@ fn lossless(case: &Searched, search: &Lossless, asked: LosslessQuestion) -> Valu
 }
 
 fn axis(search: &AxisSearch, found: Option<&Finding>, asked: AxisQuestion) -> Value {
-    let change = |name: &str, change: Option<Change>| {
+    let change = |name: &str, change: Option<TimeChange>| {
         let ends = change.map(|change| change.interval);
         let known = |end: f64| end.is_finite().then(|| pct(end));
         json!({
@@ -104,7 +104,7 @@ fn axis(search: &AxisSearch, found: Option<&Finding>, asked: AxisQuestion) -> Va
     ])
 }
 
-fn burst(record: &Record, case: &Searched, search: &Lossless, asked: BurstQuestion) -> Value {
+fn burst(record: &Record, case: &SearchedCase, search: &Lossless, asked: BurstQuestion) -> Value {
     let found = search.found();
     let (low, high) = found.interval;
     json!({
@@ -113,7 +113,7 @@ fn burst(record: &Record, case: &Searched, search: &Lossless, asked: BurstQuesti
         "too_long_packets": found.too_much,
         "longest_train_packets_low": low,
         "longest_train_packets_high": high,
-        "buffers_hold_packets": record.header().buffer_capacity(&case.case, search.rcvbuf_bytes),
+        "buffers_hold_packets": record.header.buffer_capacity(&case.case, search.rcvbuf_bytes),
         "limiting_place": search.load_search.limiting_place().unwrap_or_default(),
         "doubt": case.doubt().map(|doubt| doubt.why).unwrap_or_default(),
     })

@@ -35,24 +35,17 @@ impl Turns {
             *since = now;
         }
         let current = self.current.map(|(case, _)| case);
-        let mut first: Option<(Instant, bool, usize)> = None;
-        for (case, pause) in pauses.enumerate() {
-            let (spent, end) = &mut self.cases[case];
-            let ready = match pause {
-                Some(Duration::ZERO) => {
-                    *end = None;
-                    now
-                }
-                // A pause that has begun goes on.
-                Some(pause) => *end.get_or_insert(now + pause),
-                None => continue,
+        let cases = pauses.zip(&mut self.cases).enumerate();
+        let candidates = cases.filter_map(|(case, (pause, (spent, end)))| {
+            // A pause that has begun goes on.
+            *end = match pause? {
+                Duration::ZERO => None,
+                pause => Some(end.unwrap_or(now + pause)),
             };
-            let candidate = (ready.max(now), Some(case) != current, case);
-            if *spent < self.max_time && first.is_none_or(|first| candidate < first) {
-                first = Some(candidate);
-            }
-        }
-        let (ready, _, case) = first?;
+            let ready = end.map_or(now, |end| end.max(now));
+            (*spent < self.max_time).then_some((ready, Some(case) != current, case))
+        });
+        let (ready, _, case) = candidates.min()?;
         self.current = Some((case, now));
         Some((case, ready))
     }

@@ -1,12 +1,9 @@
 //! Charts as HTML tables and SVG. The page's style defines their colours, for light and dark mode.
 //!
 //! A chart of tracks is a table: label, drawing and values. The drawings share one axis. The browser lays out the text, so
-//! none is cut off or covers another, however narrow the window is. `time` draws values and lengths over time, `scale`
-//! computes positions and ticks of an axis.
+//! none is cut off or covers another, however narrow the window is. `scale` computes positions and ticks of an axis.
 
 mod scale;
-#[cfg(feature = "field")]
-mod time;
 
 use std::fmt::Write as _;
 
@@ -14,8 +11,6 @@ use maud::{Markup, html};
 
 pub(super) use self::scale::Scale;
 use self::scale::Tick;
-#[cfg(feature = "field")]
-pub(super) use self::time::{Parts, time_line, time_series};
 
 /// Returns an entry of a legend: a sign in the colour of `class`, and its meaning.
 pub(super) fn key(class: &str, sign: &str, what: &str) -> Markup {
@@ -184,20 +179,15 @@ impl<'a> Tracks<'a> {
     }
 
     fn between(&self, low: f64, high: f64) -> String {
-        let (from, to) = (self.scale.share(low), self.scale.share(high));
-        format!(
-            "left:{}%;width:{}%",
-            percent(from),
-            percent((to - from).max(0.0))
-        )
+        let width = self.scale.share(high) - self.scale.share(low);
+        format!("{};width:{}%", self.left(low), percent(width.max(0.0)))
     }
 }
 
 /// Returns the ticks whose labels fit beside each other: both ends, and one between, which a phone leaves out.
 fn labelled(ticks: &[Tick]) -> impl Iterator<Item = &Tick> {
-    let middle = ticks
-        .iter()
-        .find(|(share, _)| (0.36..=0.64).contains(share));
+    let mut all = ticks.iter();
+    let middle = all.find(|(share, _)| (0.36..=0.64).contains(share));
     [ticks.first(), middle, ticks.last()].into_iter().flatten()
 }
 

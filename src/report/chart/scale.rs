@@ -39,16 +39,11 @@ impl Scale {
         let (low, high) = drawable.fold((0.0_f64, 0.0_f64), |(low, high), value| {
             (low.min(value), high.max(value))
         });
-        let length = if high - low < SMALLEST {
-            1.0
-        } else {
-            high - low
-        };
+        let length = Some(high - low).filter(|length| *length >= SMALLEST);
+        let length = length.unwrap_or(1.0);
         let least = length / f64::from(MOST_STEPS) * (1.0 - ROUNDING);
-        let steps = steps().into_iter();
-        let step = steps.fold(f64::INFINITY, |nice, step| {
-            if step >= least { nice.min(step) } else { nice }
-        });
+        let step = steps().into_iter().find(|step| *step >= least);
+        let step = step.unwrap_or(f64::INFINITY);
         Self {
             low: (low / step + ROUNDING).floor() * step,
             high: ((low + length) / step - ROUNDING).ceil() * step,

@@ -173,10 +173,10 @@ fn nothing_is_believed_that_was_changed() {
     let originals = [
         Original::open::<Header>("results/2026-11-28-x86-vm/first-answer.jsonl.gz"),
         Original::open::<Header>("tests/fixtures/logs/every-engine.jsonl"),
-        Original::open::<ab::header::Header>(
+        Original::open::<ab::header::AbHeader>(
             "results/2026-11-28-x86-vm-languages/c-and-std.jsonl.gz",
         ),
-        Original::open::<find::header::Header>("tests/fixtures/logs/find.jsonl"),
+        Original::open::<find::header::FindHeader>("tests/fixtures/logs/find.jsonl"),
         #[cfg(feature = "field")]
         Original::open::<udpbench_field::soak::log::SoakHeader>("tests/fixtures/logs/soak.jsonl"),
         #[cfg(feature = "field")]

@@ -55,11 +55,7 @@ const SYSTEM: &[(&str, Fact)] = &[
         by => by.to_owned(),
     }),
     ("build", |row| {
-        let kind = match (row.version.as_str(), row.is_debug()) {
-            ("", _) => "",
-            (_, true) => "debug",
-            (_, false) => "release",
-        };
+        let kind = if row.is_debug() { "debug" } else { "release" };
         kind.to_owned()
     }),
 ];

@@ -8,7 +8,7 @@ use crate::results::row::{Failure, Reason, Row, Status, Warning};
 use crate::verdict::judge::{Obstacle, Verdict};
 
 /// Case with its rows.
-pub(super) struct Matched<'a> {
+pub(super) struct MatchedCase<'a> {
     /// Its rows in the files before, and in those after. None after: it was not measured in all of them.
     pub(super) rows: [Vec<&'a Row>; 2],
     /// Its verdict, if no change is to be judged.
@@ -19,7 +19,7 @@ const SIDES: [&str; 2] = ["BEFORE", "AFTER"];
 
 /// Returns the cases that were measured in all files before and are in all files after, and why others are left out, with
 /// their numbers.
-pub(super) fn cases(sides: [&[Results]; 2]) -> (Vec<Matched<'_>>, BTreeMap<String, usize>) {
+pub(super) fn cases(sides: [&[Results]; 2]) -> (Vec<MatchedCase<'_>>, BTreeMap<String, usize>) {
     let counts = sides.map(<[Results]>::len);
     let mut by_case: BTreeMap<String, [Vec<Vec<&Row>>; 2]> = BTreeMap::new();
     for (side, files) in sides.into_iter().enumerate() {
@@ -48,7 +48,7 @@ pub(super) fn cases(sides: [&[Results]; 2]) -> (Vec<Matched<'_>>, BTreeMap<Strin
     (cases, left_out)
 }
 
-impl<'a> Matched<'a> {
+impl<'a> MatchedCase<'a> {
     /// Returns the row that names the case.
     pub(super) fn row(&self) -> &'a Row {
         self.rows[0][0]
@@ -67,12 +67,12 @@ impl<'a> Matched<'a> {
 fn matched<'a>(
     rows: &[Vec<Vec<&'a Row>>; 2],
     busy: Option<&Warning>,
-) -> Result<Matched<'a>, String> {
+) -> Result<MatchedCase<'a>, String> {
     for (side, files) in SIDES.iter().zip(rows) {
         if let Some(several) = files.iter().find(|rows| rows.len() > 1) {
             let (rows, side) = (several.len(), (*side).to_owned());
             let why = Obstacle::SeveralRows { rows, side };
-            return Ok(Matched {
+            return Ok(MatchedCase {
                 rows: [vec![several[0]], Vec::new()],
                 verdict: Some(Verdict::NotComparable(why)),
             });
@@ -116,7 +116,7 @@ fn matched<'a>(
                 None => Verdict::Broken(Obstacle::Failed { failure }),
             },
         };
-        return Ok(Matched {
+        return Ok(MatchedCase {
             rows: [vec![before[0]], Vec::new()],
             verdict: Some(verdict),
         });
@@ -131,7 +131,7 @@ fn matched<'a>(
     let sides = disturbed.join(" and ");
     let verdict = (!sides.is_empty()).then_some(Verdict::Undecided(Obstacle::Disturbed { sides }));
     let rows = [before, after];
-    Ok(Matched { rows, verdict })
+    Ok(MatchedCase { rows, verdict })
 }
 
 /// Returns the status of a row. A case that received nothing has failed.

@@ -16,14 +16,14 @@ pub mod table;
 
 use std::collections::BTreeSet;
 
-use self::matching::Matched;
-use self::sweeps::{Measured, Sweeps};
+use self::matching::MatchedCase;
+use self::sweeps::{MeasuredCase, Sweeps};
 use crate::results::files::Results;
 use crate::results::row::{Row, Status};
 use crate::stats;
 use crate::text::digits::counted;
 use crate::verdict::judge::{
-    Answer, By, Case, Judgement, Obstacle, Question, Verdict, judge, parts,
+    Criterion, JudgedCase, JudgedChange, Judgement, Metric, Obstacle, Verdict, judge, parts,
 };
 use crate::verdict::rank::Technique;
 
@@ -53,10 +53,10 @@ pub struct Comparison {
 const MACHINE_MOVED: f64 = 0.10;
 
 /// Compares the runs before with those after.
-pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
+pub fn compare(sides: [&[Results]; 2], question: Criterion) -> Comparison {
     let (matched, left_out) = matching::cases(sides);
-    let mut measured: Vec<(Case, Measured)> = Vec::new();
-    let mut others: Vec<Case> = Vec::new();
+    let mut measured: Vec<(JudgedCase, MeasuredCase)> = Vec::new();
+    let mut others: Vec<JudgedCase> = Vec::new();
     let mut compared: Vec<[&Row; 2]> = Vec::new();
     for matched in &matched {
         match taken(matched, question.by) {
@@ -79,7 +79,7 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
     let missing = missing(sides[0], &measured);
     let is_one_missing = missing.is_some();
     remarks.extend(missing);
-    let (mut cases, measured): (Vec<Case>, Vec<Measured>) = measured.into_iter().unzip();
+    let (mut cases, measured): (Vec<JudgedCase>, Vec<MeasuredCase>) = measured.into_iter().unzip();
     cases.extend(others);
     let sweeps = Sweeps::new(measured, sides.map(<[Results]>::len), question.threshold);
     let judgement = judge(question, cases, 1, &sweeps);
@@ -105,15 +105,10 @@ pub fn compare(sides: [&[Results]; 2], question: Question) -> Comparison {
 }
 
 impl Comparison {
-    /// Returns whether anything is slower, dearer or broken.
-    pub fn is_worse(&self) -> bool {
-        self.judgement.is_worse()
-    }
-
     /// Returns whether the question is open: some engine may be worse by more than the threshold, was measured before
     /// and is not judged, or the whole machine is worse.
     pub fn is_inconclusive(&self) -> bool {
-        let Question { by, threshold } = self.judgement.question;
+        let Criterion { by, threshold } = self.judgement.question;
         let machine = by.upward_if_better(self.machine.unwrap_or_default());
         // An engine that is better than the others may be the only one that did not change.
         let mut engines = self.judgement.engines.iter();
@@ -122,7 +117,7 @@ impl Comparison {
             machine <= -MACHINE_MOVED || is_one_better && machine <= -threshold.fraction();
         let is_open =
             !self.judgement.is_surely_not_worse() || self.is_one_missing || is_machine_worse;
-        !self.is_worse() && is_open
+        !self.judgement.is_worse() && is_open
     }
 
     /// Returns why no case was compared. `None`: some were.
@@ -149,7 +144,7 @@ impl Comparison {
 }
 
 /// Returns the engines that were measured before and can be judged in no case, in a remark.
-fn missing(before: &[Results], measured: &[(Case, Measured)]) -> Option<String> {
+fn missing(before: &[Results], measured: &[(JudgedCase, MeasuredCase)]) -> Option<String> {
     let rows = before.iter().flat_map(|file| &file.rows);
     let labels = rows.filter(|row| row.status == Status::Ok).map(Row::label);
     let labels: BTreeSet<String> = labels.collect();
@@ -161,18 +156,18 @@ fn missing(before: &[Results], measured: &[(Case, Measured)]) -> Option<String> 
     })
 }
 
-fn case(matched: &Matched, by: By, verdict: Verdict) -> Case {
+fn case(matched: &MatchedCase, by: Metric, verdict: Verdict) -> JudgedCase {
     let row = matched.row();
     let values = matched.rows.each_ref().map(|rows| {
         let values = rows.iter().map(|row| value(row, by));
         values.collect::<Option<Vec<f64>>>().and_then(stats::median)
     });
-    Case {
+    JudgedCase {
         label: row.label(),
         key: row.case.key(),
         parts: parts::of_case(&row.case),
         values,
-        answer: Answer {
+        answer: JudgedChange {
             cases: 1,
             change: None,
             verdict,
@@ -184,11 +179,11 @@ fn case(matched: &Matched, by: By, verdict: Verdict) -> Case {
 ///
 /// # Errors
 /// Returns the verdict if there is nothing to judge.
-fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
+fn taken(matched: &MatchedCase, by: Metric) -> Result<MeasuredCase, Verdict> {
     let (rows, first) = (&matched.rows, matched.row());
     if matched.is_measured() {
         let mut all = rows.iter().flatten();
-        let is_at_a_rate = by == By::Speed && first.target_pps.is_some();
+        let is_at_a_rate = by == Metric::Speed && first.target_pps.is_some();
         let why = all.find_map(|row| comparability::obstacle(first, row));
         if let Some(why) = why.or(is_at_a_rate.then_some(Obstacle::AtARate)) {
             return Err(Verdict::NotComparable(why));
@@ -209,7 +204,7 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
         "" => 0.0,
         _ => Technique::of(&first.case).state_pct(),
     };
-    Ok(Measured {
+    Ok(MeasuredCase {
         label: first.label(),
         block: first.block(),
         parts: parts::of_case(&first.case),
@@ -220,19 +215,19 @@ fn taken(matched: &Matched, by: By) -> Result<Measured, Verdict> {
 }
 
 /// Returns the value of a row that is compared. `None`: it is not a positive number.
-fn value(row: &Row, by: By) -> Option<f64> {
+fn value(row: &Row, by: Metric) -> Option<f64> {
     let value = match by {
-        By::Speed => row.received_pps,
-        By::Cpu => row.cpu_ns_per_packet,
+        Metric::Speed => row.received_pps,
+        Metric::Cpu => row.cpu_ns_per_packet,
     };
     value.filter(|value| value.is_finite() && *value > 0.0)
 }
 
 /// Returns the variance of the logarithm of a row's value, by its windows. 0: it is not known.
-fn within(row: &Row, by: By) -> f64 {
+fn within(row: &Row, by: Metric) -> f64 {
     let deviation_pct = match by {
-        By::Speed => row.residual_sd_pct,
-        By::Cpu => row.residual_cpu_sd_pct,
+        Metric::Speed => row.residual_sd_pct,
+        Metric::Cpu => row.residual_cpu_sd_pct,
     };
     let deviation_pct = deviation_pct.filter(|pct| (0.0..MOST_SCATTER_PCT).contains(pct));
     let windows = row.counted_windows().max(1) as f64;

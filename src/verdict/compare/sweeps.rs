@@ -20,11 +20,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::{BlockKey, Threads};
 use crate::stats;
+use crate::verdict::grouped;
 use crate::verdict::judge::{Change, Parts, Threshold};
 
 /// Logarithms of a case in all sweeps.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(super) struct MeasuredCase {
     pub(super) label: String,
     pub(super) block: BlockKey,
     pub(super) parts: Parts,
@@ -38,7 +39,7 @@ pub(super) struct Measured {
 
 /// Cases of all sweeps. Each case is in each sweep.
 pub(super) struct Sweeps {
-    cases: Vec<Measured>,
+    cases: Vec<MeasuredCase>,
     /// Numbers of the cases of each engine in each block.
     blocks: BTreeMap<BlockKey, BTreeMap<String, Vec<usize>>>,
     /// Number of sweeps on each side.
@@ -60,7 +61,7 @@ const FEWEST_BLOCKS: usize = 3;
 const MOST_FREEDOM_OF_ONE: f64 = 4.0;
 
 impl Sweeps {
-    pub(super) fn new(cases: Vec<Measured>, counts: [usize; 2], threshold: Threshold) -> Self {
+    pub(super) fn new(cases: Vec<MeasuredCase>, counts: [usize; 2], threshold: Threshold) -> Self {
         let mut blocks: BTreeMap<BlockKey, BTreeMap<String, Vec<usize>>> = BTreeMap::new();
         for (number, case) in cases.iter().enumerate() {
             let engines = blocks.entry(case.block).or_default();
@@ -90,9 +91,8 @@ impl Sweeps {
             stats::median(changes.collect())
         };
         let blocks = self.blocks.iter();
-        blocks
-            .filter_map(|(block, engines)| Some((*block, of_block(engines)?)))
-            .collect()
+        let blocks = blocks.filter_map(|(block, engines)| Some((*block, of_block(engines)?)));
+        blocks.collect()
     }
 
     /// Returns the mean change of cases with the machine, as a logarithm.
@@ -237,13 +237,9 @@ impl Fit<'_> {
 
     /// Returns the mean change of those cases that something measures.
     fn change(&self, cases: &[usize]) -> Option<Change> {
-        let Self {
-            sweeps, scatter, ..
-        } = self;
+        let (sweeps, scatter) = (self.sweeps, &self.scatter);
         let cases = self.measured(cases);
-        let logs = cases
-            .iter()
-            .filter_map(|&number| self.logs[number].as_ref());
+        let logs = cases.iter().filter_map(|&it| self.logs[it].as_ref());
         let logs: Vec<&[Vec<f64>; 2]> = logs.collect();
         let sides = [0, 1].map(|side| {
             let sweep = |sweep: usize| mean(logs.iter().map(|logs| logs[side][sweep]));
@@ -312,12 +308,8 @@ impl Sweeps {
     /// out.
     fn scatter(&self, logs: &[Option<[Vec<f64>; 2]>]) -> BTreeMap<Threads, Scatter> {
         let mut scatter: BTreeMap<Threads, Scatter> = BTreeMap::new();
-        let mut by_label: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (number, case) in self.cases.iter().enumerate() {
-            if logs[number].is_some() {
-                by_label.entry(&case.label).or_default().push(number);
-            }
-        }
+        let measured = (0..self.cases.len()).filter(|&number| logs[number].is_some());
+        let by_label = grouped(measured.map(|number| (&self.cases[number].label, number)));
         for cases in by_label.values() {
             for (left, free) in self.unexplained(cases, logs) {
                 // The cases of a block follow each other.
@@ -396,12 +388,8 @@ impl Sweeps {
         let mut terms = 1;
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for cut in 0..4 {
-            let mut parts = BTreeMap::new();
-            for (place, &number) in cases.iter().enumerate() {
-                let places: &mut Vec<usize> =
-                    parts.entry(self.cases[number].parts[cut]).or_default();
-                places.push(place);
-            }
+            let places = cases.iter().enumerate();
+            let parts = grouped(places.map(|(place, &it)| (self.cases[it].parts[cut], place)));
             let blocks = |places: &Vec<usize>| {
                 let blocks = places.iter().map(|&place| self.cases[cases[place]].block);
                 blocks.collect::<BTreeSet<BlockKey>>().len()

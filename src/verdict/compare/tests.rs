@@ -5,7 +5,7 @@ use crate::data::{Connection, Ip};
 use crate::results::row::tests::{of_key, with_case_of_columns};
 use crate::results::row::{Failure, Reason, Status};
 use crate::verdict::judge::table::Detail;
-use crate::verdict::judge::{Change, Engine};
+use crate::verdict::judge::{Change, JudgedEngine};
 
 const ENGINES: [&str; 5] = ["std", "mio-level", "mio-exhaustive", "nix", "tokio"];
 
@@ -85,7 +85,7 @@ fn with(engine: &'static str, speed: f64, seed: u64) -> Results {
 }
 
 fn of(before: &[Results], after: &[Results]) -> Comparison {
-    compare([before, after], Question::default())
+    compare([before, after], Criterion::default())
 }
 
 /// Returns the comparison of one run with another.
@@ -100,7 +100,7 @@ fn verdict_of(before: Row, after: Row) -> Verdict {
     found.judgement.cases[0].answer.verdict.clone()
 }
 
-fn engine<'a>(found: &'a Comparison, label: &str) -> &'a Engine {
+fn engine<'a>(found: &'a Comparison, label: &str) -> &'a JudgedEngine {
     let mut engines = found.judgement.engines.iter();
     engines
         .find(|engine| engine.label == label)
@@ -125,7 +125,7 @@ fn an_engine_that_is_slower_is_found_and_it_alone() {
         .change
         .expect("ten blocks");
     assert!(change.low < -0.05 && -0.05 < change.high, "{change:?}");
-    assert!(found.is_worse() && !found.is_inconclusive());
+    assert!(found.judgement.is_worse() && !found.is_inconclusive());
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_slower_std_is_blamed_on_std() {
 fn a_change_of_the_machine_is_said_once_and_is_no_engines() {
     let after = sweep("after.csv", 10, 2, |_, _| 0.8);
     let found = against(plain(1), after);
-    assert!(!found.is_worse());
+    assert!(!found.judgement.is_worse());
     // A change of the machine may meet engines unlike, by a tenth of it: here 2 %, as much as the threshold.
     assert!(
         found
@@ -156,7 +156,7 @@ fn a_change_of_the_machine_is_said_once_and_is_no_engines() {
 fn where_nothing_changed_that_is_the_answer() {
     let found = against(plain(1), plain(2));
     assert_eq!(other_than_same(&found), []);
-    assert!(!found.is_worse() && !found.is_inconclusive());
+    assert!(!found.judgement.is_worse() && !found.is_inconclusive());
 }
 
 #[test]
@@ -191,9 +191,9 @@ fn two_runs_on_each_side_show_a_change_of_a_single_case() {
 
 #[test]
 fn below_the_threshold_nothing_is_a_change_however_sure_it_is() {
-    let question = Question {
+    let question = Criterion {
         threshold: "20%".parse().expect("in range"),
-        ..Question::default()
+        ..Criterion::default()
     };
     let found = compare([&[plain(1)], &[with("nix", 0.9, 2)]], question);
     assert_eq!(other_than_same(&found), []);
@@ -201,13 +201,13 @@ fn below_the_threshold_nothing_is_a_change_however_sure_it_is() {
 
 #[test]
 fn cpu_time_is_the_dearer_the_higher() {
-    let question = Question {
-        by: By::Cpu,
-        ..Question::default()
+    let question = Criterion {
+        by: Metric::Cpu,
+        ..Criterion::default()
     };
     let found = compare([&[plain(1)], &[with("nix", 0.9, 2)]], question);
     assert_eq!(other_than_same(&found), [("nix", &Verdict::Worse)]);
-    assert_eq!(Verdict::Worse.word(By::Cpu), "dearer");
+    assert_eq!(Verdict::Worse.word(Metric::Cpu), "dearer");
 }
 
 #[test]
@@ -291,7 +291,11 @@ fn at_a_rate_the_speed_is_what_was_asked_for() {
 }
 
 fn changes(found: &Comparison) -> impl Iterator<Item = Change> {
-    let engines = found.judgement.engines.iter().flat_map(Engine::answers);
+    let engines = found
+        .judgement
+        .engines
+        .iter()
+        .flat_map(JudgedEngine::answers);
     let cases = found.judgement.cases.iter().map(|case| &case.answer);
     engines.chain(cases).filter_map(|answer| answer.change)
 }

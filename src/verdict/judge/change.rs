@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::{Question, Threshold};
+use super::{Criterion, Threshold};
 use crate::stats::CONFIDENCE;
 use crate::stats::signed_rank::SignedRank;
 
@@ -114,7 +114,7 @@ impl Change {
 
     /// Returns the smallest change that this test would call worse in 9 of 10 repetitions, as a fraction, if the
     /// probability of a false call is `risk`. `None`: it would call none worse.
-    pub(super) fn visible(&self, risk: f64, question: Question) -> Option<f64> {
+    pub(super) fn visible(&self, risk: f64, question: Criterion) -> Option<f64> {
         let student = student(self.freedom).filter(|_| self.is_callable(risk))?;
         let quantiles = student.inverse_cdf(1.0 - risk / 2.0) + student.inverse_cdf(0.9);
         let worse = -question.by.upward_if_better(1.0);
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn what_would_have_been_seen_is_beyond_the_threshold() {
         let change = Change::by_student(0.0, 0.01, 1e6, Threshold::default()).expect("finite");
-        let visible = change.visible(0.05, Question::default()).expect("finite");
+        let visible = change.visible(0.05, Criterion::default()).expect("finite");
         // 2 % + (1.96 + 1.28) x 1 %.
         assert!((visible - 0.0512).abs() < 1e-3, "{visible}");
     }

@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::stats;
+use crate::verdict::grouped;
 
 pub use self::change::Change;
 pub use self::parts::{Part, Parts};
@@ -36,9 +37,9 @@ pub const ERROR_RATE: f64 = 0.03;
 
 /// Quantity that is compared, and what is asked about it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Question {
+pub struct Criterion {
     /// Quantity that is compared.
-    pub by: By,
+    pub by: Metric,
     /// Smallest change that matters.
     pub threshold: Threshold,
 }
@@ -46,7 +47,7 @@ pub struct Question {
 /// Quantity that is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum Metric {
     /// Datagrams received
     #[default]
     Speed,
@@ -54,15 +55,7 @@ pub enum By {
     Cpu,
 }
 
-impl By {
-    /// Returns the name on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Speed => "speed",
-            Self::Cpu => "cpu",
-        }
-    }
-
+impl Metric {
     /// Returns the quantity, the word for better, and the word for worse.
     pub(crate) fn words(self) -> [&'static str; 3] {
         let what = match self {
@@ -85,31 +78,31 @@ impl By {
 #[derive(Clone, Debug)]
 pub struct Judgement {
     /// Question that the verdicts answer.
-    pub question: Question,
+    pub question: Criterion,
     /// Word for what is judged in [`Judgement::engines`]: engine or setting.
     pub noun: &'static str,
     /// Highest probability of a false call among engines.
     risk: f64,
     /// Engines, in alphabetical order.
-    pub engines: Vec<Engine>,
+    pub engines: Vec<JudgedEngine>,
     /// Cases, in the order in which they were given.
-    pub cases: Vec<Case>,
+    pub cases: Vec<JudgedCase>,
 }
 
 /// Results of an engine.
 #[derive(Clone, Debug)]
-pub struct Engine {
+pub struct JudgedEngine {
     /// Label of the engine.
     pub label: String,
     /// Mean change over all cases. The verdict is "slower" if any part of it is.
-    pub whole: Answer,
+    pub whole: JudgedChange,
     /// Results of each part, by cut.
-    pub parts: Vec<Vec<(Part, Answer)>>,
+    pub parts: Vec<Vec<(Part, JudgedChange)>>,
 }
 
 /// Results of a case.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct JudgedCase {
     /// Label of its engines.
     pub label: String,
     /// Key of the case, or both keys if they differ.
@@ -120,12 +113,12 @@ pub struct Case {
     pub values: [Option<f64>; 2],
     /// Change and verdict. A case that comes to the judge with another verdict than `Unclear` keeps it, and counts for
     /// nothing else.
-    pub answer: Answer,
+    pub answer: JudgedChange,
 }
 
 /// Change and verdict.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct JudgedChange {
     /// Number of cases in it.
     pub cases: usize,
     /// Change from one side to the other. `None`: it is not known.
@@ -157,18 +150,15 @@ pub trait Evidence {
 /// Judges each engine, each part and each case. `looks`: number of times that one judges as results come in; they
 /// share the errors.
 pub fn judge(
-    question: Question,
-    mut cases: Vec<Case>,
+    question: Criterion,
+    mut cases: Vec<JudgedCase>,
     looks: u32,
     evidence: &impl Evidence,
 ) -> Judgement {
     let risk = ERROR_RATE / 2.0 / f64::from(looks);
-    let mut by_label: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (number, case) in cases.iter().enumerate() {
-        if case.answer.verdict == Verdict::Unclear {
-            by_label.entry(case.label.clone()).or_default().push(number);
-        }
-    }
+    let judged = cases.iter().enumerate();
+    let judged = judged.filter(|(_, case)| case.answer.verdict == Verdict::Unclear);
+    let by_label = grouped(judged.map(|(number, case)| (case.label.clone(), number)));
     let cut = |members: &Vec<usize>| parts::cuts(members, |number| cases[number].parts);
     let cuts: Vec<_> = by_label.values().map(cut).collect();
     let parts = cuts.iter().flatten().flatten();
@@ -176,7 +166,7 @@ pub fn judge(
     let single = by_label.values().flatten().map(|&number| vec![number]);
     let details = parts.filter(|members| members.len() > 1).chain(single);
     let families = [by_label.values().cloned().collect(), details.collect()];
-    let called = Called::new(&families, risk, evidence);
+    let called = CalledGroups::new(&families, risk, evidence);
     let change = evidence.changes(&called.cases);
     let answer = |members: &[usize]| {
         let change = change(members);
@@ -194,7 +184,7 @@ pub fn judge(
             },
             _ => Verdict::Undecided(evidence.obstacle(members)),
         };
-        Answer {
+        JudgedChange {
             cases: members.len(),
             change,
             verdict,
@@ -204,7 +194,7 @@ pub fn judge(
         let part = |(part, members): (Part, Vec<usize>)| (part, answer(&members));
         let cuts = cuts.into_iter();
         let parts = cuts.map(|parts| parts.into_iter().map(part).collect());
-        let mut engine = Engine {
+        let mut engine = JudgedEngine {
             label: label.clone(),
             whole: answer(members),
             parts: parts.collect(),
@@ -227,7 +217,7 @@ pub fn judge(
 
 /// Groups of cases whose change is called: those of an engine, of a part, or a single one.
 #[derive(Default)]
-struct Called {
+struct CalledGroups {
     groups: BTreeSet<Vec<usize>>,
     /// All cases of the groups.
     cases: BTreeSet<usize>,
@@ -235,7 +225,7 @@ struct Called {
     doubts: BTreeMap<Vec<usize>, Obstacle>,
 }
 
-impl Called {
+impl CalledGroups {
     /// Calls by Holm's procedure: engines one after the other, the surest first, then all parts and cases. Once a group
     /// has changed, the others are judged without it.
     fn new([engines, details]: &[Vec<Vec<usize>>; 2], risk: f64, evidence: &impl Evidence) -> Self {
@@ -299,15 +289,12 @@ impl Judgement {
 
     /// Returns whether each engine is surely not worse than before by more than the threshold, and no case is undecided.
     pub fn is_surely_not_worse(&self) -> bool {
-        let is_undecided = |case: &Case| matches!(case.answer.verdict, Verdict::Undecided(_));
+        let is_undecided = |case: &JudgedCase| matches!(case.answer.verdict, Verdict::Undecided(_));
         // Nor is anything called the contrary by what could not have called a change.
         !self.engines.is_empty()
             && !self.is_too_short()
             && !self.cases.iter().any(is_undecided)
-            && self
-                .engines
-                .iter()
-                .all(|it| it.is_surely_not_worse(self.question))
+            && (self.engines.iter()).all(|it| it.is_surely_not_worse(self.question))
     }
 
     /// Returns whether the question is open: nothing is surely worse, and something may be.
@@ -316,14 +303,11 @@ impl Judgement {
     }
 
     /// Returns the engines that look worse by the threshold or more, but not surely.
-    pub fn suspects(&self) -> impl Iterator<Item = &Engine> {
-        let Question { by, threshold } = self.question;
+    pub fn suspects(&self) -> impl Iterator<Item = &JudgedEngine> {
+        let Criterion { by, threshold } = self.question;
         self.engines.iter().filter(move |engine| {
-            let Answer {
-                change, verdict, ..
-            } = &engine.whole;
             let is_worse = |it: Change| by.upward_if_better(it.estimate) <= -threshold.fraction();
-            !verdict.is_news() && change.is_some_and(is_worse)
+            !engine.whole.verdict.is_news() && engine.whole.change.is_some_and(is_worse)
         })
     }
 
@@ -344,7 +328,7 @@ impl Judgement {
 
     /// Returns the smallest change that this test would call worse in 9 of 10 repetitions in place of this one, as a
     /// fraction, if it were the surest of all engines.
-    fn visible_in(&self, answer: &Answer) -> Option<f64> {
+    fn visible_in(&self, answer: &JudgedChange) -> Option<f64> {
         answer.change?.visible(self.risk_of_surest(), self.question)
     }
 
@@ -354,16 +338,16 @@ impl Judgement {
     }
 }
 
-impl Engine {
+impl JudgedEngine {
     /// Returns all answers about the engine.
-    pub fn answers(&self) -> impl Iterator<Item = &Answer> {
+    pub fn answers(&self) -> impl Iterator<Item = &JudgedChange> {
         let parts = self.parts.iter().flatten().map(|(_, answer)| answer);
         std::iter::once(&self.whole).chain(parts)
     }
 
     /// Returns whether the engine is surely not worse by more than the threshold, and the interval of no part is beyond
     /// it.
-    pub fn is_surely_not_worse(&self, question: Question) -> bool {
+    pub fn is_surely_not_worse(&self, question: Criterion) -> bool {
         let is_above =
             |end: f64| question.by.upward_if_better(end) > -question.threshold.fraction();
         if matches!(self.whole.verdict, Verdict::Undecided(_)) {
@@ -377,7 +361,7 @@ impl Engine {
 
     /// Returns by how many times as many observations the engine is expected to get a verdict, from how far its change
     /// is from the threshold. `None`: its change is not known, or at the threshold.
-    pub fn times_to_tell(&self, question: Question) -> Option<f64> {
+    pub fn times_to_tell(&self, question: Criterion) -> Option<f64> {
         let change = self.whole.change?;
         let half = (change.high.ln_1p() - change.low.ln_1p()) / 2.0;
         let log = change.estimate.ln_1p();
@@ -396,8 +380,8 @@ impl Engine {
     }
 
     /// Returns the cut that tells best where a change is: some part surely changed, and another surely did not.
-    pub fn telling(&self) -> Option<&Vec<(Part, Answer)>> {
-        let count = |parts: &[(Part, Answer)], is_so: fn(&Verdict) -> bool| {
+    pub fn telling(&self) -> Option<&Vec<(Part, JudgedChange)>> {
+        let count = |parts: &[(Part, JudgedChange)], is_so: fn(&Verdict) -> bool| {
             let verdicts = parts.iter().map(|(_, answer)| &answer.verdict);
             verdicts.filter(|verdict| is_so(verdict)).count()
         };
@@ -417,11 +401,8 @@ impl Engine {
             Verdict::Same => 4,
         };
         // Of equal ones the first: that of the whole.
-        let first = self
-            .answers()
-            .map(|answer| &answer.verdict)
-            .min_by_key(place);
-        if let Some(first) = first.cloned() {
+        let verdicts = self.answers().map(|answer| &answer.verdict);
+        if let Some(first) = verdicts.min_by_key(place).cloned() {
             self.whole.verdict = first;
         }
     }

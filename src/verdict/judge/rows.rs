@@ -3,19 +3,20 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Change, Judgement, Obstacle};
+use super::{Change, JudgedChange, Judgement, Obstacle};
 use crate::results::export::row_of;
 
 /// Returns the rows: objects with the same keys, each with `shared`. `sides`: names of the two columns
 /// of values.
 pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Value> {
-    let row = |[kind, label, part, case]: [&str; 4], values: [Option<f64>; 2], answer: &Answer| {
-        let of = json!({
-            "kind": kind, "label": label, "part": part, "case": case, "cases": answer.cases,
-            "by": judgement.question.by.name(), sides[0]: values[0], sides[1]: values[1],
-        });
-        row_of(&[of, shared.clone(), verdict_fields(judgement, answer)])
-    };
+    let row =
+        |[kind, label, part, case]: [&str; 4], values: [Option<f64>; 2], answer: &JudgedChange| {
+            let of = json!({
+                "kind": kind, "label": label, "part": part, "case": case, "cases": answer.cases,
+                "by": judgement.question.by, sides[0]: values[0], sides[1]: values[1],
+            });
+            row_of(&[of, shared.clone(), verdict_fields(judgement, answer)])
+        };
     let mut rows = Vec::new();
     for engine in &judgement.engines {
         let label = &engine.label;
@@ -34,7 +35,7 @@ pub fn rows(judgement: &Judgement, sides: [&str; 2], shared: &Value) -> Vec<Valu
 }
 
 /// Returns the fields of a change and its verdict.
-fn verdict_fields(judgement: &Judgement, answer: &Answer) -> Value {
+fn verdict_fields(judgement: &Judgement, answer: &JudgedChange) -> Value {
     let change = answer.change;
     let reason = answer.verdict.reason();
     // An infinite end becomes `null`: JSON has no infinity.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Answer, By, Case, Change, Judgement, Obstacle, Part, Verdict};
+use super::{Change, JudgedCase, JudgedChange, Judgement, Metric, Obstacle, Part, Verdict};
 use crate::term::table::Columns;
 use crate::text::digits::counted;
 
@@ -36,12 +36,14 @@ pub(crate) fn counts(judgement: &Judgement) -> String {
     count(by, engines, judgement.noun) + "; " + &cases
 }
 
-fn count<'a>(by: By, verdicts: impl Iterator<Item = &'a Verdict>, what: &str) -> String {
+fn count<'a>(by: Metric, verdicts: impl Iterator<Item = &'a Verdict>, what: &str) -> String {
     let answers: Vec<_> = verdicts.filter(|verdict| verdict.was_judged()).collect();
     let of = |kind: &Verdict| {
         let kind = kind.word(by);
-        let alike = answers.iter().filter(|verdict| verdict.word(by) == kind);
-        (alike.count(), kind)
+        (
+            answers.iter().filter(|it| it.word(by) == kind).count(),
+            kind,
+        )
     };
     let (worse, word) = of(&Verdict::Worse);
     let mut text = format!("{worse} of {} {word}", counted(answers.len(), what));
@@ -69,11 +71,11 @@ pub(crate) fn tables(
         None => (label.to_owned(), answer),
         Some(part) => (format!("  {part}"), answer),
     });
-    let columns = Columns::<(String, &Answer)>::default()
+    let columns = Columns::<(String, &JudgedChange)>::default()
         .word(judgement.noun, |(label, _)| label.clone())
         .spare(1, "cases", |(_, answer)| answer.cases.to_string());
     let engines = verdict(columns, by, |(_, answer)| answer).table(engines);
-    let columns = Columns::<Case>::default()
+    let columns = Columns::<JudgedCase>::default()
         .word("case", |it| it.key.clone())
         .spare(1, sides[0], |it| value(it.values[0]))
         .spare(2, sides[1], |it| value(it.values[1]));
@@ -87,7 +89,7 @@ pub(crate) fn tables(
 pub(crate) fn told(
     judgement: &Judgement,
     detail: Detail,
-) -> impl Iterator<Item = (&str, Option<Part>, &Answer)> {
+) -> impl Iterator<Item = (&str, Option<Part>, &JudgedChange)> {
     judgement.engines.iter().flat_map(move |engine| {
         let cuts: Vec<_> = match detail {
             Detail::Changes => engine.telling().into_iter().collect(),
@@ -100,19 +102,24 @@ pub(crate) fn told(
 }
 
 /// Returns the cases that are shown, the largest change first. Cases without a change come last.
-pub(crate) fn largest_first(judgement: &Judgement, detail: Detail) -> Vec<&Case> {
-    let is_told = |case: &&Case| detail == Detail::All || case.answer.verdict.is_news();
-    let mut told: Vec<&Case> = judgement.cases.iter().filter(is_told).collect();
-    let size = |case: &Case| {
-        let change: Option<Change> = case.answer.change;
-        change.map_or(-1.0, |change| change.estimate.abs())
+pub(crate) fn largest_first(judgement: &Judgement, detail: Detail) -> Vec<&JudgedCase> {
+    let is_told = |case: &&JudgedCase| detail == Detail::All || case.answer.verdict.is_news();
+    let mut told: Vec<&JudgedCase> = judgement.cases.iter().filter(is_told).collect();
+    let size = |it: &JudgedCase| {
+        it.answer
+            .change
+            .map_or(-1.0, |change| change.estimate.abs())
     };
     told.sort_by(|one, other| size(other).total_cmp(&size(one)));
     told
 }
 
 /// Adds the last columns of a table of changes: interval, estimate and verdict.
-fn verdict<'a, R: 'a>(columns: Columns<'a, R>, by: By, of: fn(&R) -> &Answer) -> Columns<'a, R> {
+fn verdict<'a, R: 'a>(
+    columns: Columns<'a, R>,
+    by: Metric,
+    of: fn(&R) -> &JudgedChange,
+) -> Columns<'a, R> {
     columns
         .number("95 % interval", move |row| interval(of(row).change))
         .number("change %", move |row| estimate(of(row).change))

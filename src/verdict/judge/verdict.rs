@@ -1,6 +1,6 @@
 //! Verdicts in words, and the reasons why a change is not judged, or why a case is broken.
 
-use super::By;
+use super::Metric;
 use crate::results::row::Failure;
 use crate::term::escape;
 use crate::text::digits::counted;
@@ -28,12 +28,12 @@ pub enum Verdict {
 
 impl Verdict {
     /// Returns the word for the verdict.
-    pub fn word(&self, by: By) -> &'static str {
+    pub fn word(&self, by: Metric) -> &'static str {
         match (self, by) {
-            (Self::Better, By::Speed) => "faster",
-            (Self::Better, By::Cpu) => "cheaper",
-            (Self::Worse, By::Speed) => "slower",
-            (Self::Worse, By::Cpu) => "dearer",
+            (Self::Better, Metric::Speed) => "faster",
+            (Self::Better, Metric::Cpu) => "cheaper",
+            (Self::Worse, Metric::Speed) => "slower",
+            (Self::Worse, Metric::Cpu) => "dearer",
             (Self::Same, _) => "same",
             (Self::Unclear | Self::Undecided(_), _) => "unclear",
             (Self::Broken(_), _) => "broken",

@@ -140,10 +140,7 @@ fn is_reproducible(earlier_pct: Option<f64>) -> bool {
 fn grade(cases: &[&Row], half_width_pct: Option<f64>, earlier_pct: Option<f64>) -> Grade {
     let are_any = |doubts: &[Doubt], row: &Row| doubts.iter().any(|doubt| doubt.is_of(row));
     let count = |doubts| cases.iter().filter(|row| are_any(doubts, row)).count();
-    let lossy = cases
-        .iter()
-        .filter(|row| is_lossy(row) && !is_at_full_speed(row));
-    let lossy = lossy.count();
+    let lossy = cases.iter().filter(|row| is_slow_and_lossy(row)).count();
     match half_width_pct {
         _ if 2 * lossy > cases.len() => Grade::Poor,
         // The first doubt is that both ends share a CPU: then neither shows what it can do.
@@ -165,15 +162,9 @@ fn grade(cases: &[&Row], half_width_pct: Option<f64>, earlier_pct: Option<f64>) 
 /// Returns half of the interval of a case's rate, in percent of the rate. For rr at a given rate, uses the round-trip
 /// times instead.
 fn half_width_pct_of(row: &Row) -> Option<f64> {
-    let has_rate = row.target_pps.is_some();
-    let (middle, low, high) = if has_rate && row.workload == Workload::Rr {
-        (row.rtt_p50_us, row.rtt_p50_us_low, row.rtt_p50_us_high)
-    } else {
-        (
-            row.received_pps,
-            row.received_pps_low,
-            row.received_pps_high,
-        )
+    let [middle, low, high] = match row.workload {
+        Workload::Rr if row.target_pps.is_some() => row.p50_us(),
+        _ => row.pps(),
     };
     let middle = middle.filter(|&middle| middle > 0.0)?;
     Some(50.0 * (high? - low?) / middle)
@@ -183,16 +174,16 @@ fn is_lossy(row: &Row) -> bool {
     row.loss_pct.is_some_and(|loss_pct| loss_pct >= LOSSY_PCT)
 }
 
-/// Returns whether senders send at full speed, and so may outrun receivers.
-fn is_at_full_speed(row: &Row) -> bool {
-    row.workload != Workload::Rr && row.target_pps.is_none()
+/// Returns whether datagrams are lost although senders do not send at full speed, and so should not outrun receivers.
+fn is_slow_and_lossy(row: &Row) -> bool {
+    is_lossy(row) && (row.workload == Workload::Rr || row.target_pps.is_some())
 }
 
 /// Describes the loss of the cases at full speed. `None`: each lost less than [`LOSSY_PCT`].
 fn loss(cases: &[&Row]) -> Option<String> {
     let lossy = cases
         .iter()
-        .filter(|row| is_lossy(row) && is_at_full_speed(row));
+        .filter(|row| is_lossy(row) && !is_slow_and_lossy(row));
     let lossy: Vec<f64> = lossy.filter_map(|row| row.loss_pct).collect();
     let most = lossy.iter().copied().max_by(f64::total_cmp)?;
     let (count, all) = (lossy.len(), cases.len());
@@ -204,8 +195,7 @@ fn loss(cases: &[&Row]) -> Option<String> {
 /// Returns the fixes for a poor run, or for one in which most cases lost.
 fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> {
     let count = |doubt: &Doubt| cases.iter().filter(|row| doubt.is_of(row)).count();
-    let apart = DOUBTS[0].fix;
-    let apart = (count(&DOUBTS[0]) > 0).then_some(apart);
+    let apart = (count(&DOUBTS[0]) > 0).then_some(DOUBTS[0].fix);
     let is_wide = half_width_pct.is_some_and(|pct| pct > FAIR_PCT);
     // What disturbed few cases is not why half of the intervals are wide. Of equal ones, the first is the gravest.
     let doubts = DOUBTS[1..]
@@ -221,13 +211,12 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
         let requested = row.rcvbuf_requested_bytes;
         requested.is_some_and(|bytes| bytes < Buffer::DEFAULT)
     };
-    let loss = (2 * lossy.len() > cases.len()).then(|| {
-        if lossy.iter().any(has_small) {
-            Fix::Buffers
-        } else {
-            Fix::Lossless
-        }
-    });
+    let remedy = if lossy.iter().any(has_small) {
+        Fix::Buffers
+    } else {
+        Fix::Lossless
+    };
+    let loss = (2 * lossy.len() > cases.len()).then_some(remedy);
     // With other buffers something else is measured: how long is seen then.
     let is_width = match loss {
         Some(Fix::Buffers) => false,
@@ -260,7 +249,6 @@ fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     let setup = reasons.remove(OF_SETUP - 1);
     let has_none = |row: &Row| row.status == Status::Ok && half_width_pct_of(row).is_none();
     reasons.push((count(&has_none), "no interval".to_owned()));
-    let is_slow_and_lossy = |row: &Row| is_lossy(row) && !is_at_full_speed(row);
     let lost = format!("{LOSSY_PCT} % or more lost though not at full speed");
     reasons.push((count(&is_slow_and_lossy), lost));
     let limit = match half_width_pct {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::choices::{Candidates, Choices, Labels, half_in_words, names};
 use super::commands::{at_a_given_rate, at_a_lower_rate, only_on_a_wire};
 use super::gains::{Gain, advised, gains};
-use super::standing::{By, Measure};
+use super::standing::{Measure, RankBy};
 use super::{BoardRanking, table};
 use crate::results::row::{Network, Row};
 use crate::verdict::quality::Grade;
@@ -30,28 +30,32 @@ pub struct Answer {
     pub is_too_noisy: bool,
 }
 
-impl Answer {
-    pub(super) fn of(board: &BoardRanking, by: By) -> Self {
-        let ranked = board.engines();
-        let overloaded = board.overloaded.iter().map(|one| one.engine.as_str());
+impl BoardRanking {
+    /// Returns the advice: the engines to use, the certainty, and the gain of each technique. Every place that gives
+    /// advice shows this answer.
+    pub fn answer(&self, by: RankBy) -> Answer {
+        let ranked = self.engines();
+        let overloaded = self.overloaded.iter().map(|one| one.engine.as_str());
         let engines: Labels = ranked.iter().copied().chain(overloaded).collect();
-        let measures = if board.is_latency && by != By::Cpu && !engines.is_empty() {
+        let measures = if self.is_latency && by != RankBy::Cpu && !engines.is_empty() {
             vec![Measure::RoundTrip]
         } else {
-            let is_ranked = |&measure: &Measure| board.averaged_by(measure).next().is_some();
+            let is_ranked = |&measure: &Measure| self.averaged_by(measure).next().is_some();
             let asked = Measure::ALL.into_iter().filter(|one| by.includes(*one));
             asked.filter(is_ranked).collect()
         };
-        match unusable(board, &measures, &engines) {
-            None => Self::by(board, &measures, &engines),
-            Some(why) => Self {
+        match unusable(self, &measures, &engines) {
+            None => Answer::by(self, &measures, &engines),
+            Some(why) => Answer {
                 said: vec![format!("No recommendation: {why}")],
-                reach: reach(board, &engines, false),
-                ..Self::default()
+                reach: reach(self, &engines, false),
+                ..Answer::default()
             },
         }
     }
+}
 
+impl Answer {
     /// Returns the answer by measures, of which the first decides.
     fn by(board: &BoardRanking, measures: &[Measure], engines: &Labels) -> Self {
         let labels = board.labels();
@@ -206,24 +210,27 @@ fn reach(board: &BoardRanking, best: &Labels, has_interval: bool) -> Vec<String>
 /// Returns the remarks on engines, and on what decides round trips besides the engine.
 fn hints(board: &BoardRanking) -> Vec<String> {
     let few = board.averaged.iter().flat_map(|one| &one.left_out);
-    let polls = |label: &&str| !board.is_latency && board.case(label).busy_poll.is_some();
-    let said = |what: &str, labels: Labels| {
-        let names = names(&labels, "and");
-        (!names.is_empty()).then(|| format!("{what}: {names}"))
-    };
     // At full speed hardly anybody waits.
-    let polling = board.engines().into_iter().filter(polls).collect();
-    let polling = said(
-        "Busy polling takes CPU time while nothing comes (udpbench latency shows how much)",
-        polling,
-    );
-    let few = few.map(String::as_str).collect();
-    let few = said("Left out, as measured in too few groups", few);
-    // Few machines can spare the CPUs that they need.
-    let spinning = "Not recommended, as each receiver keeps a CPU busy";
-    let spinning = said(spinning, board.spinning());
-    let hints = [spinning, few, polling, placement(board)];
-    hints.into_iter().flatten().collect()
+    let polls = |label: &&str| !board.is_latency && board.case(label).busy_poll.is_some();
+    let polling: Labels = board.engines().into_iter().filter(polls).collect();
+    let hints = [
+        // Few machines can spare the CPUs that they need.
+        (
+            "Not recommended, as each receiver keeps a CPU busy",
+            board.spinning(),
+        ),
+        (
+            "Left out, as measured in too few groups",
+            few.map(String::as_str).collect(),
+        ),
+        (
+            "Busy polling takes CPU time while nothing comes (udpbench latency shows how much)",
+            polling,
+        ),
+    ];
+    let hints = hints.into_iter().filter(|(_, labels)| !labels.is_empty());
+    let hints = hints.map(|(what, labels)| format!("{what}: {}", names(&labels, "and")));
+    hints.chain(placement(board)).collect()
 }
 
 /// Says how round trips between threads of one host were placed, and the option for others.

@@ -7,6 +7,7 @@ use super::GroupRanking;
 use super::estimate::{RISK, Reading};
 use super::group::{Conditions, RowGroup};
 use super::standing::{Measure, RankedEngine, Standing, Unit, range};
+use crate::verdict::grouped;
 
 /// The engines, averaged over all groups with the same conditions.
 ///
@@ -33,11 +34,8 @@ type Cell<'a> = (&'a RowGroup, &'a Standing);
 impl Averaged {
     /// Averages the groups that have the same conditions, in the order of the measures and the conditions.
     pub(super) fn all(groups: &[GroupRanking]) -> Vec<Self> {
-        let mut alike: BTreeMap<Conditions, Vec<&GroupRanking>> = BTreeMap::new();
-        for ranking in groups {
-            let conditions = Conditions::of(&ranking.group);
-            alike.entry(conditions).or_default().push(ranking);
-        }
+        let alike = groups.iter().map(|one| (Conditions::of(&one.group), one));
+        let alike = grouped(alike);
         let of = |measure| {
             let alike = alike.iter();
             alike.filter_map(move |(conditions, groups)| Self::new(measure, *conditions, groups))

@@ -28,15 +28,15 @@ struct Error {
 }
 
 /// Standard deviation of the logarithms of the values behind a value, in percent, and their number.
-pub(super) type Scatter = Option<(f64, usize)>;
+pub(super) type SampleDeviation = Option<(f64, usize)>;
 
 impl Reading {
     /// Returns a value with what is known of its uncertainty: its interval in the row, its scatter, and its scatter from
     /// round to round without the part that is common to all engines. `None` if it is not a positive number.
     pub(super) fn of(
         [value, low, high]: Interval,
-        scatter: Scatter,
-        residual: Scatter,
+        scatter: SampleDeviation,
+        residual: SampleDeviation,
     ) -> Option<Self> {
         let value = value?;
         let interval = low.zip(high);
@@ -73,8 +73,8 @@ impl Reading {
     /// Returns whether the interval that users see does not have the other value. True without an interval.
     pub(super) fn excludes(&self, other: &Self) -> bool {
         let value = other.value();
-        self.interval()
-            .is_none_or(|(low, high)| value < low || value > high)
+        let interval = self.interval();
+        interval.is_none_or(|(low, high)| value < low || value > high)
     }
 
     /// Returns by how much two values that were measured beside each other differ at most, in percent of the smaller
@@ -200,12 +200,10 @@ impl Error {
 
 /// Returns the error of a sum whose parts may err together.
 fn added_up(errors: &[Error]) -> Error {
+    let freedoms = errors.iter().map(|error| error.freedom);
     Error {
         standard: errors.iter().map(|error| error.standard).sum(),
-        freedom: errors
-            .iter()
-            .map(|error| error.freedom)
-            .fold(f64::INFINITY, f64::min),
+        freedom: freedoms.fold(f64::INFINITY, f64::min),
     }
 }
 
@@ -213,10 +211,8 @@ fn added_up(errors: &[Error]) -> Error {
 fn in_quadrature(errors: &[Error]) -> Error {
     let variance = |error: &Error| error.standard.powi(2);
     let sum: f64 = errors.iter().map(variance).sum();
-    let parts = errors
-        .iter()
-        .map(|error| variance(error).powi(2) / error.freedom);
-    let parts: f64 = parts.sum();
+    let part = |error: &Error| variance(error).powi(2) / error.freedom;
+    let parts: f64 = errors.iter().map(part).sum();
     Error {
         standard: sum.sqrt(),
         freedom: if parts > 0.0 {

@@ -123,22 +123,16 @@ pub(super) fn gains(
         let mut found: Vec<(&Averaged, &RankedEngine)> = found.collect();
         let count = found.len();
         if count > MOST_CONDITIONS {
-            found.sort_by(|(_, one), (_, other)| {
-                one.reading.value().total_cmp(&other.reading.value())
-            });
+            let value = |(_, place): &(&Averaged, &RankedEngine)| place.reading.value();
+            found.sort_by(|one, other| value(one).total_cmp(&value(other)));
             found.drain(1..count - 1);
         }
         for ((averaged, place), which) in found.iter().zip(["lowest", "highest", ""]) {
-            let Averaged {
-                conditions,
-                standing,
-                ..
-            } = averaged;
+            let (conditions, standing) = (averaged.conditions, &averaged.standing);
             let reading = &place.reading;
-            let interval = reading.interval().filter(|_| !place.is_std());
-            let interval =
-                interval.and_then(|(low, high)| interval_text(reading.value(), low, high));
-            let cpu = board.standing(Measure::Cpu, *conditions);
+            let ends = reading.interval().filter(|_| !place.is_std());
+            let interval = ends.and_then(|(low, high)| interval_text(reading.value(), low, high));
+            let cpu = board.standing(Measure::Cpu, conditions);
             let cpu = cpu.filter(|_| has_cpu).and_then(|standing| {
                 let own = standing.of(&place.label)?;
                 Some(standing.figure(own.reading.value(), &own.reading))
@@ -151,7 +145,7 @@ pub(super) fn gains(
                 at: if count > MOST_CONDITIONS {
                     format!("{which} of {count}")
                 } else {
-                    labels.get(conditions).cloned().unwrap_or_default()
+                    labels.get(&conditions).cloned().unwrap_or_default()
                 },
                 unit: standing.unit_text(),
                 value: standing.figure(reading.value(), reading),
@@ -215,13 +209,11 @@ impl Standing {
 impl RankedEngine {
     /// Formats the loss: `2.61`, or `0.22 to 2.61`.
     pub(crate) fn lost_pct(&self) -> String {
-        let lost = self
-            .loss_pct
-            .map(|(low, high)| (format!("{low:.2}"), format!("{high:.2}")));
-        match lost {
+        let ends = self.loss_pct.map(|(low, high)| [low, high]);
+        match ends.map(|ends| ends.map(|pct| format!("{pct:.2}"))) {
             None => String::new(),
-            Some((low, high)) if low == high => low,
-            Some((low, high)) => format!("{low} to {high}"),
+            Some([low, high]) if low == high => low,
+            Some([low, high]) => format!("{low} to {high}"),
         }
     }
 }

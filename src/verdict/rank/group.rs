@@ -15,12 +15,12 @@ pub struct RowGroup {
     /// `SO_RCVBUF` and `SO_SNDBUF` as granted, in bytes. Loss, and so speed, depends on them.
     pub granted: (Option<u64>, Option<u64>),
     /// Load and CPUs, if the group has round trips. The rate in `block` is unset if the load is a share of a rate.
-    pub asked: Option<Asked>,
+    pub asked: Option<RequestConditions>,
 }
 
 /// Circumstances in which clients ask servers. They decide round trips more than engines do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Asked {
+pub struct RequestConditions {
     /// The load.
     pub load: Load,
     /// The CPUs of clients and servers: see [`shared_cpus`].
@@ -38,7 +38,7 @@ impl RowGroup {
             block,
             connection: row.connection,
             granted: (row.rcvbuf_bytes, row.sndbuf_bytes),
-            asked: load.map(|load| Asked { load, cpus }),
+            asked: load.map(|load| RequestConditions { load, cpus }),
         }
     }
 }
@@ -66,7 +66,7 @@ fn shared_cpus(row: &Row) -> &'static str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Conditions {
     /// The first field, so that the order is by load.
-    asked: Option<Asked>,
+    asked: Option<RequestConditions>,
     block: BlockKey,
 }
 

@@ -48,6 +48,7 @@ const FRAME_BYTES: u32 = 8 + 4 + 12 + 14;
 /// Shortest Ethernet frame without preamble and gap, in bytes.
 const SHORTEST_BYTES: u32 = 64;
 const MTU: u32 = 1500;
+const QUEUE_IS_FULL: &str = "the queue of the sender's interface is full";
 
 impl Reached {
     /// Returns what is known of a row between two hosts.
@@ -125,10 +126,7 @@ pub(super) fn full_path(known: &[Reached], all: &[Reached], are_clean: bool) -> 
         _ if are_clean && (is_same_whatever_cpu(known) || is_same_whatever_cpu(all)) => {
             ("the path is full".to_owned(), false)
         }
-        Some(_) if has_queue => (
-            "the queue of the sender's interface is full".to_owned(),
-            false,
-        ),
+        Some(_) if has_queue => (QUEUE_IS_FULL.to_owned(), false),
         _ => return None,
     };
     Some(FullPath {

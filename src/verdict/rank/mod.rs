@@ -31,31 +31,26 @@ use self::averaged::Averaged;
 pub use self::gains::Gain;
 use self::group::{Conditions, RowGroup};
 use self::rows::{EligibleRows, Overloaded};
-pub use self::standing::By;
+pub use self::standing::RankBy;
 use self::standing::{Measure, Standing};
 pub(crate) use self::technique::Technique;
 use crate::data::{Case, LoopbackTrains};
 use crate::results::files::Results;
 use crate::results::row::{Load, Machine, Network, Row};
+use crate::verdict::grouped;
 use crate::verdict::quality::Quality;
 
 /// Ranks the engines in `results`, separately for each machine, in the order of the machines' names. A machine has a
 /// ranking for throughput and one for round trips.
 pub fn rank(results: &[Results]) -> Vec<BoardRanking> {
-    let mut machines: BTreeMap<Machine, Vec<&Row>> = BTreeMap::new();
-    for row in results.iter().flat_map(|file| &file.rows) {
-        machines.entry(Machine::of(row)).or_default().push(row);
-    }
+    let rows = results.iter().flat_map(|file| &file.rows);
     let mut boards = Vec::new();
-    for (machine, rows) in machines {
+    for (machine, rows) in grouped(rows.map(|row| (Machine::of(row), row))) {
         let loads = Load::of_rows(&rows);
         let all = rows.into_iter().zip(loads);
         let (loaded, others): (Vec<_>, Vec<_>) = all.partition(|(_, load)| load.is_some());
-        for rows in [others, loaded] {
-            if !rows.is_empty() {
-                boards.push(BoardRanking::new(machine.clone(), &rows));
-            }
-        }
+        let some = [others, loaded].into_iter().filter(|rows| !rows.is_empty());
+        boards.extend(some.map(|rows| BoardRanking::new(machine.clone(), &rows)));
     }
     boards
 }
@@ -87,11 +82,9 @@ impl BoardRanking {
     fn new(machine: Machine, rows: &[(&Row, Option<Load>)]) -> Self {
         let eligible = EligibleRows::new(rows);
         let groups = eligible.rankings();
-        let mut ranked: BTreeMap<_, Vec<Row>> = BTreeMap::new();
-        for (group, row) in eligible.rows() {
-            let own = ranked.entry((Conditions::of(&group), row.label()));
-            own.or_default().push(row.clone());
-        }
+        let ranked = eligible.rows();
+        let ranked =
+            ranked.map(|(group, row)| ((Conditions::of(&group), row.label()), row.clone()));
         let mut all = rows.iter().map(|(row, _)| *row);
         Self {
             machine,
@@ -99,7 +92,7 @@ impl BoardRanking {
             groups,
             quality: Quality::of(all.clone()),
             remarks: eligible.remarks(),
-            rows: ranked,
+            rows: grouped(ranked),
             is_latency: rows.iter().any(|(_, load)| load.is_some()),
             is_virtual: all.any(|row| !row.virtualization.is_empty()),
             overloaded: eligible.overloaded,
@@ -154,17 +147,11 @@ impl BoardRanking {
         &row.expect("a label of a ranked row").case
     }
 
-    /// Returns the advice: the engines to use, the certainty, and the gain of each technique. Every place that gives
-    /// advice shows this answer.
-    pub fn answer(&self, by: By) -> Answer {
-        Answer::of(self, by)
-    }
-
     /// Returns the standing by one measure under these conditions.
     fn standing(&self, measure: Measure, conditions: Conditions) -> Option<&Standing> {
         let mut all = self.averaged_by(measure);
-        let found = all.find(|averaged| averaged.conditions == conditions)?;
-        Some(&found.standing)
+        all.find(|one| one.conditions == conditions)
+            .map(|one| &one.standing)
     }
 
     /// Returns the averages by one measure.

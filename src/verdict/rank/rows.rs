@@ -121,27 +121,22 @@ impl<'a> EligibleRows<'a> {
 
     /// Returns the remarks on rows that were left out, and on rows that may mislead.
     pub(super) fn remarks(&self) -> Vec<String> {
+        let of_rows = |count: usize, what: String| (count, counted(count, "row") + &what);
         let left_out = self.left_out.iter();
-        let left_out = left_out.map(|(why, &count)| (count, format!("left out: {why}")));
-        let of_others = (self.without_ratio(), WITHOUT_RATIO.to_owned());
-        let some = left_out.chain([of_others]).filter(|(count, _)| *count > 0);
-        let mut remarks: Vec<String> = some
-            .map(|(count, what)| format!("{} {what}", counted(count, "row")))
-            .collect();
+        let left_out = left_out.map(|(why, &count)| of_rows(count, format!(" left out: {why}")));
+        let without_ratio = of_rows(self.without_ratio(), WITHOUT_RATIO.to_owned());
         let cases = self.groups.values().flat_map(|engines| engines.values());
         let repeated = cases.filter(|rows| rows.len() > 1).count();
-        if repeated > 0 {
-            let cases = counted(repeated, "case");
-            remarks.push(format!("{cases} measured more than once and averaged"));
-        }
+        let cases = counted(repeated, "case");
+        let repeated = (repeated, cases + " measured more than once and averaged");
         let all = counted(self.rows().count(), "row");
-        for (is_so, what) in CAUTIONS {
+        let cautions = CAUTIONS.map(|(is_so, what)| {
             let count = self.rows().filter(|(_, row)| is_so(row)).count();
-            if count > 0 {
-                remarks.push(format!("{count} of {all} {what}"));
-            }
-        }
-        remarks
+            (count, format!("{count} of {all} {what}"))
+        });
+        let remarks = left_out.chain([without_ratio, repeated]).chain(cautions);
+        let some = remarks.filter(|(count, _)| *count > 0);
+        some.map(|(_, remark)| remark).collect()
     }
 
     /// Returns the number of rows without a ratio to std in groups where others have one. Ratios and speeds cannot be
@@ -149,16 +144,17 @@ impl<'a> EligibleRows<'a> {
     fn without_ratio(&self) -> usize {
         let groups = self.groups.iter();
         let groups = groups.filter(|(group, _)| group.asked.is_none());
-        let rows = groups.flat_map(|(_, engines)| {
+        let without = groups.map(|(_, engines)| {
             let unit = unit(Measure::Speed, engines);
             let rows = engines.values().flatten();
-            rows.filter(move |row| Measure::Speed.of(row, unit).is_none())
+            rows.filter(|row| Measure::Speed.of(row, unit).is_none())
+                .count()
         });
-        rows.count()
+        without.sum()
     }
 }
 
-const WITHOUT_RATIO: &str = "left out: no ratio to std, but others of its group have one";
+const WITHOUT_RATIO: &str = " left out: no ratio to std, but others of its group have one";
 
 type Caution = fn(&Row) -> bool;
 
@@ -190,8 +186,7 @@ fn lacks_interval(row: &Row) -> bool {
 /// Returns whether two rows are of the same run, such as one from its CSV and one from its raw samples, or from a
 /// file that combines several.
 fn are_same_run(one: &Row, other: &Row) -> bool {
-    let run = |row: &Row| (row.seed, row.started_at.clone());
-    !one.started_at.is_empty() && run(one) == run(other)
+    !one.started_at.is_empty() && (one.seed, &one.started_at) == (other.seed, &other.started_at)
 }
 
 /// Returns the reason why a row cannot be ranked.

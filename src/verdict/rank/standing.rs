@@ -18,7 +18,7 @@ pub enum Measure {
 
 /// Choice of `--by`: one measure or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum By {
+pub enum RankBy {
     /// Datagrams received per second, or round trips
     Speed,
     /// CPU time per datagram received
@@ -27,7 +27,7 @@ pub enum By {
     Both,
 }
 
-impl By {
+impl RankBy {
     /// Returns whether this choice includes the measure.
     pub fn includes(self, measure: Measure) -> bool {
         match self {
@@ -73,11 +73,7 @@ impl Measure {
         let windows = row.counted_windows();
         let (value, scatter) = match (self, unit) {
             (Self::Speed, Unit::TimesStd) => (row.to_std(), row.ratio_sd_pct.zip(row.ratio_pairs)),
-            (Self::Speed, Unit::Absolute) => {
-                let [pps, low, high] = row.pps();
-                let pps = pps.or_else(|| pps_of_mbps(row));
-                ([pps, low, high], row.cv_pct.map(|pct| (pct, windows)))
-            }
+            (Self::Speed, Unit::Absolute) => (row.pps(), row.cv_pct.map(|pct| (pct, windows))),
             // Rows have no such ratio.
             (Self::RoundTrip, Unit::TimesStd) => return None,
             (Self::RoundTrip, Unit::Absolute) => (row.p50_us(), None),
@@ -94,11 +90,6 @@ impl Measure {
         };
         Reading::of(value, scatter, residual_pct.map(|pct| (pct, windows)))
     }
-}
-
-/// Converts Mb/s to datagrams per second. Figures that others published come in Mb/s.
-fn pps_of_mbps(row: &Row) -> Option<f64> {
-    Some(row.received_mbps? * 1e6 / 8.0 / row.payload_bytes.bytes() as f64)
 }
 
 /// Engines sorted by one measure.

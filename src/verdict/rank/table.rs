@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::estimate::Reading;
-use super::group::{Asked, RowGroup};
-use super::standing::{By, Measure, RankedEngine, Standing, Unit};
+use super::group::{RequestConditions, RowGroup};
+use super::standing::{Measure, RankBy, RankedEngine, Standing, Unit};
 use super::{Averaged, BoardRanking};
 use crate::term::fold;
 use crate::term::table::{Columns, Table};
@@ -14,7 +14,7 @@ use crate::text::digits::{counted, decimals, decimals_without_interval};
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// Measures to show.
-    pub by: By,
+    pub by: RankBy,
     /// Number of engines to show in each list.
     pub top: usize,
     /// True: each group as well as the averages, with all engines.
@@ -104,7 +104,7 @@ pub(super) fn labelled(label: &str, lines: &[String], room: usize) -> String {
 /// Returns the heading of a group. Granted buffer sizes appear only where groups differ in them.
 fn heading_of(group: &RowGroup, board: &BoardRanking) -> String {
     let mut heading = format!("{}, {}", group.block, group.connection);
-    if let Some(Asked { load, cpus }) = group.asked {
+    if let Some(RequestConditions { load, cpus }) = group.asked {
         let _ = write!(heading, ", {load}, {cpus}");
     }
     let mut others = board.groups.iter();
@@ -122,8 +122,8 @@ type Listed<'a> = (&'a Standing, &'a RankedEngine);
 fn columns<'a>() -> Columns<'a, Listed<'a>> {
     Columns::<Listed>::default()
         .number("place", |(_, place)| {
-            let place = place.place.map(|place| place.to_string());
-            place.unwrap_or_else(|| "-".to_owned())
+            let place = place.place;
+            place.map_or_else(|| "-".to_owned(), |place| place.to_string())
         })
         .word("engine", |(_, place)| place.label.clone())
         .number("value", |(standing, place)| {
@@ -131,10 +131,8 @@ fn columns<'a>() -> Columns<'a, Listed<'a>> {
         })
         .number("95 % interval", |(standing, place)| {
             let figure = |value: f64| standing.figure(value, &place.reading);
-            let interval = place.reading.interval();
-            let interval =
-                interval.map(|(low, high)| format!("{} to {}", figure(low), figure(high)));
-            interval.unwrap_or_default()
+            let text = |(low, high)| format!("{} to {}", figure(low), figure(high));
+            place.reading.interval().map(text).unwrap_or_default()
         })
         .spare(1, "loss %", |(_, place)| place.lost_pct())
 }

@@ -57,13 +57,13 @@ fn speed(standing: &Standing) -> Vec<(&str, Option<usize>)> {
 }
 
 /// Returns the lines of the answer.
-fn sentences(board: &BoardRanking, by: By) -> Vec<String> {
+fn sentences(board: &BoardRanking, by: RankBy) -> Vec<String> {
     board.answer(by).sentences().collect()
 }
 
 const BOTH: View = View {
     details: true,
-    by: By::Both,
+    by: RankBy::Both,
     top: 3,
 };
 
@@ -80,7 +80,7 @@ fn those_whose_intervals_overlap_share_a_place() {
     let places = places.map(|(engine, place)| (engine, Some(place)));
     assert_eq!(speed(&board.groups[0].standings[0]), places);
     assert_eq!(speed(&board.averaged[0].standing), places);
-    let text = sentences(&board, By::Both).join("\n");
+    let text = sentences(&board, RankBy::Both).join("\n");
     assert!(
         text.starts_with(
             "Over loopback, of 4 engines: use uring (as fast as mmsg for less CPU time)\n"
@@ -103,7 +103,7 @@ fn an_engine_whose_interval_is_above_std_is_not_called_too_noisy_beside_it() {
             residual_sd_pct: Some(15.0),
             ..row("std", 2, 1.0, 1.0)
         };
-        let lines = sentences(&ranked(&[std, scattered]), By::Speed);
+        let lines = sentences(&ranked(&[std, scattered]), RankBy::Speed);
         assert!(
             lines[0].ends_with(" apart, mmsg perhaps better than std)"),
             "{lines:?}"
@@ -132,13 +132,13 @@ fn those_that_differ_round_by_round_do_not_share_a_place_although_their_interval
 #[test]
 fn an_engine_with_the_same_speed_as_std_is_not_recommended_over_it() {
     let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 1.001, 1.0)]);
-    let text = sentences(&board, By::Speed).join("\n");
+    let text = sentences(&board, RankBy::Speed).join("\n");
     assert!(
         text.starts_with("Over loopback, of 2 engines: use std or nix (a tie within 5 %)\n"),
         "{text}"
     );
     let board = ranked(&[row("std", 2, 1.0, 1.0), row("nix", 2, 0.5, 1.0)]);
-    let text = sentences(&board, By::Speed).join("\n");
+    let text = sentences(&board, RankBy::Speed).join("\n");
     assert!(
         text.contains("engines: use std\none call: std at 300 B, 1.000 times std, 0.00 % lost"),
         "{text}"
@@ -159,7 +159,7 @@ fn nobody_is_named_before_one_that_measured_better() {
     assert_eq!(speed(&board.averaged[0].standing), places);
     let expected =
         "Over loopback, of 3 engines: too noisy to say which is the best: mmsg, nix and tokio (";
-    let claims = sentences(&board, By::Both);
+    let claims = sentences(&board, RankBy::Both);
     assert!(claims[0].starts_with(expected), "{claims:?}");
     let by_cpu = board.averaged_by(Measure::Cpu).next();
     let leaders = by_cpu.expect("it has CPU times").standing.leaders().len();
@@ -173,14 +173,14 @@ fn the_last_lines_say_what_the_engines_to_use_gain_and_nothing_of_others() {
         row("mmsg", 2, 1.21, 0.9),
         row("gso", 2, 9.0, 0.1),
     ];
-    let short = ranked(&rows).answer(By::Both).draw_short(100);
+    let short = ranked(&rows).answer(RankBy::Both).draw_short(100);
     let expected = "unlike on a cable
          mmsg: 1.21 times std at 300 B; 0.90 of its CPU time
          +-% holds within what was measured here
 ";
     assert!(short.ends_with(expected), "{short}");
     // The line before names no other.
-    let short = ranked(&rows[..2]).answer(By::Both).draw_short(100);
+    let short = ranked(&rows[..2]).answer(RankBy::Both).draw_short(100);
     let expected = "use mmsg
          1.21 times std at 300 B; 0.90 of its CPU time
 ";
@@ -200,7 +200,7 @@ fn cpu_times_choose_among_equally_fast_engines_only_where_noise_does_not_hide_wh
     ] {
         let rows = [row("mmsg", 2, 1.0, 0.9), row("nix", 2, 1.0, 1.3)];
         let rows = rows.into_iter().chain([tokio(deviation_pct)]);
-        let claims = sentences(&ranked(&rows.collect::<Vec<_>>()), By::Speed);
+        let claims = sentences(&ranked(&rows.collect::<Vec<_>>()), RankBy::Speed);
         assert!(claims[0].ends_with(expected), "{claims:?}");
     }
 }
@@ -219,12 +219,12 @@ fn nothing_noisy_is_recommended() {
         noisy("tokio", 0.9),
         noisy("mmsg", 1.1),
     ]);
-    let claims = sentences(&board, By::Both);
+    let claims = sentences(&board, RankBy::Both);
     let expected = "Over loopback, of 3 engines: too noisy to say which is the best: std, mmsg and tokio (up to 99 % or more apart";
     assert!(claims[0].starts_with(expected), "{claims:?}");
     assert!(claims[1].starts_with("one call"), "{claims:?}");
     let board = ranked(&[row("std", 2, 1.0, 1.0), noisy("mmsg", 9.0)]);
-    let claims = sentences(&board, By::Speed);
+    let claims = sentences(&board, RankBy::Speed);
     assert_eq!(claims[0], "Over loopback, of 2 engines: use mmsg");
     let gain = "batches: mmsg at 300 B, 9.0 times std +-44.3 %, faster, 0.00 % lost";
     assert_eq!(claims[1], gain);
@@ -241,7 +241,7 @@ fn nothing_noisy_is_recommended() {
     };
     let board = ranked(&[std, doubtful]);
     assert_eq!(speed(&board.averaged[0].standing)[0], ("mmsg", Some(1)));
-    let claims = sentences(&board, By::Speed);
+    let claims = sentences(&board, RankBy::Speed);
     assert!(
         claims[0].starts_with(
             "Over loopback, of 2 engines: too noisy to say which is the best: std and mmsg (up to "
@@ -267,7 +267,7 @@ fn the_next_is_the_next_by_value_with_or_without_an_interval() {
         ..bare.clone()
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), mmsg, row("uring", 2, 0.5, 1.0)]);
-    let claims = sentences(&board, By::Speed);
+    let claims = sentences(&board, RankBy::Speed);
     let next = "batches: mmsg at 300 B, 0.90 times std, no interval, 0.00 % lost";
     assert_eq!(claims[..2], ["Over loopback, of 3 engines: use std", next]);
 }
@@ -305,7 +305,7 @@ fn an_engine_that_would_cost_the_others_half_of_the_groups_is_left_out() {
     assert_eq!(averaged.left_out, ["uring".to_owned()]);
     let left_out = "Left out, as measured in too few groups: uring";
     assert!(
-        sentences(&board, By::Both)
+        sentences(&board, RankBy::Both)
             .iter()
             .any(|line| line == left_out)
     );
@@ -361,7 +361,7 @@ fn engines_that_cross_are_each_told_for_their_payload() {
         })
     };
     let board = ranked(&[at(26, 1.2), at(1460, 0.83)].concat());
-    let text = sentences(&board, By::Speed).join("\n");
+    let text = sentences(&board, RankBy::Speed).join("\n");
     assert!(
         text.starts_with("Over loopback, of 2 engines, for 26 B: use mmsg\nFor 1460 B: use std\n"),
         "{text}"
@@ -387,7 +387,7 @@ fn without_a_reference_the_speed_itself_is_ranked() {
     let standing = &board.averaged[0].standing;
     assert_eq!(standing.unit, Unit::Absolute);
     assert_eq!(speed(standing), [("mmsg", Some(1)), ("nix", Some(2))]);
-    let text = sentences(&board, By::Speed).join("\n");
+    let text = sentences(&board, RankBy::Speed).join("\n");
     assert!(
         text.contains("batches: mmsg at 300 B, 200.0 kpps +-1.0 %, 0.00 % lost"),
         "{text}"
@@ -408,7 +408,7 @@ fn without_intervals_there_is_an_order_but_no_places_and_no_advice() {
         speed(&board.averaged[0].standing),
         [("mmsg", None), ("std", None)]
     );
-    let text = sentences(&board, By::Speed).join("\n");
+    let text = sentences(&board, RankBy::Speed).join("\n");
     let why = "too noisy to say which is the best: std and mmsg (an interval is missing: ";
     assert!(text.contains(why), "{text}");
     let board = ranked(&[
@@ -416,7 +416,7 @@ fn without_intervals_there_is_an_order_but_no_places_and_no_advice() {
         row("std", 2, 1.0, 1.0),
         row("nix", 2, 0.5, 1.0),
     ]);
-    let text = sentences(&board, By::Speed).join("\n");
+    let text = sentences(&board, RankBy::Speed).join("\n");
     assert!(text.contains(why), "{text}");
 }
 
@@ -427,7 +427,7 @@ fn nobody_is_told_to_use_what_loses_without_being_told_so() {
         ..row("gso", 2, 3.0, 0.3)
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), lossy]);
-    let text = sentences(&board, By::Both).join("\n");
+    let text = sentences(&board, RankBy::Both).join("\n");
     assert!(
         text.starts_with("No recommendation: besides std, only offload")
             && text.contains(
@@ -441,7 +441,7 @@ fn nobody_is_told_to_use_what_loses_without_being_told_so() {
         ..row(engine, 2, ratio, 1.0 / ratio)
     };
     let board = ranked(&[lossy("std", 1.0, 0.0), lossy("mmsg", 3.0, 99.8)]);
-    for by in [By::Both, By::Speed, By::Cpu] {
+    for by in [RankBy::Both, RankBy::Speed, RankBy::Cpu] {
         let why = "no recommendation: mmsg received more than std for less CPU time, but overran its receivers or \
                    the path (99.8 % lost)";
         assert!(sentences(&board, by)[0].ends_with(why));
@@ -453,11 +453,11 @@ fn nobody_is_told_to_use_what_loses_without_being_told_so() {
     };
     let board = ranked(&[lossy("std", 1.0, 0.0), slower]);
     assert_eq!(
-        sentences(&board, By::Both)[0],
+        sentences(&board, RankBy::Both)[0],
         "Over loopback, of 2 engines: use std"
     );
     let board = ranked(&[lossy("std", 1.0, 1.0), lossy("mmsg", 3.0, 99.8)]);
-    let lines = sentences(&board, By::Both);
+    let lines = sentences(&board, RankBy::Both);
     assert!(
         lines[0].ends_with("no recommendation: all lost 1 % or more, the least std (1.0 %)"),
         "{lines:?}"
@@ -481,7 +481,7 @@ fn what_cannot_be_ranked_is_counted_and_never_recommended() {
     rows.extend(starving.iter().map(|engine| fast(engine)));
     let board = ranked(&rows);
     assert_eq!(board.rows().count(), 2);
-    let first = &sentences(&board, By::Both)[0];
+    let first = &sentences(&board, RankBy::Both)[0];
     assert_eq!(first, "Over loopback, of 2 engines: use mmsg");
     for remark in [
         "1 row left out: failed",
@@ -513,12 +513,16 @@ fn the_answer_says_how_far_earlier_runs_differed() {
         seen(row("std", 2, 1.0, 1.0), 5.0),
         seen(row("mmsg", 2, 1.2, 0.9), 9.4),
     ];
-    let text = sentences(&ranked(&rows), By::Both).join("\n");
+    let text = sentences(&ranked(&rows), RankBy::Both).join("\n");
     let said = "\n+-% holds within what was measured here\nThe next run may differ by +-9.4 % (rates of mmsg in your last 6)\n";
     assert!(text.contains(said), "{text}");
-    let text = sentences(&ranked(&[row("mmsg", 2, 1.2, 0.9)]), By::Both).join("\n");
+    let text = sentences(&ranked(&[row("mmsg", 2, 1.2, 0.9)]), RankBy::Both).join("\n");
     assert_eq!(text, "No recommendation: only mmsg was measured");
-    let text = sentences(&ranked(&[seen(row("mmsg", 2, 1.2, 0.9), 250.0)]), By::Both).join("\n");
+    let text = sentences(
+        &ranked(&[seen(row("mmsg", 2, 1.2, 0.9), 250.0)]),
+        RankBy::Both,
+    )
+    .join("\n");
     let said = "\nThe next run may differ by +-99 % or more (rates of mmsg in your last 6)";
     assert!(text.ends_with(said), "{text}");
 }
@@ -531,9 +535,9 @@ fn a_reference_that_nobody_asked_for_is_no_group() {
     };
     let board = ranked(&[row("std", 2, 1.0, 1.0), unconnected]);
     assert_eq!(board.groups.len(), 1);
-    let text = sentences(&board, By::Both).join("\n");
+    let text = sentences(&board, RankBy::Both).join("\n");
     assert_eq!(text, "No recommendation: only mmsg was measured");
-    let text = sentences(&ranked(&[row("std", 2, 1.0, 1.0)]), By::Both).join("\n");
+    let text = sentences(&ranked(&[row("std", 2, 1.0, 1.0)]), RankBy::Both).join("\n");
     assert_eq!(text, "No recommendation: only std was measured");
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 use udpbench::data::{Case, Sample};
-use udpbench::experiment::find::header::Header;
+use udpbench::experiment::find::header::FindHeader;
 use udpbench::results::log::{Event, Log};
 use udpbench::term::fold::is_command;
 
@@ -36,7 +36,7 @@ fn assert_found(row: &Value, measured: &str) {
 
 fn samples(place: &Place) -> Vec<Sample> {
     let bytes = fs::read(place.path("log.jsonl")).expect("the log");
-    let log: Log<Header> = Log::parse("log.jsonl", &bytes).expect("whole lines");
+    let log: Log<FindHeader> = Log::parse("log.jsonl", &bytes).expect("whole lines");
     let sample = |event| match event {
         Event::Window(window) => Some(window.sample),
         _ => None,

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use udpbench::experiment::find::header::Header;
+use udpbench::experiment::find::header::FindHeader;
 use udpbench::host::facts::Host;
 use udpbench::results::log::{Event, Log};
 use udpbench::sys::files::Root;
@@ -20,12 +20,12 @@ use crate::common::{
 const SHORT: &str = "--engine std --threads 2 --payload 300 --ip v4 --connection connected --board generic \
                      --trial 100ms --sum 300ms --width 20% --recheck 0s --warmup 5ms";
 
-fn log(place: &Place, name: &str) -> Log<Header> {
+fn log(place: &Place, name: &str) -> Log<FindHeader> {
     let bytes = fs::read(place.path(name)).expect("the log");
     Log::parse(name, &bytes).expect("whole lines")
 }
 
-fn trials(log: &Log<Header>) -> usize {
+fn trials(log: &Log<FindHeader>) -> usize {
     let is_trial = |event: &&Event| matches!(event, Event::Window(_));
     log.lines.iter().filter(is_trial).count()
 }

@@ -8,7 +8,7 @@ use crate::data::{Batch, Payload, Train};
 use crate::error::UsageError;
 use crate::experiment::find::axis::{AxisQuestion, Parameter};
 use crate::plan::{Decision, Plan, Planned};
-use crate::verdict::judge::By;
+use crate::verdict::judge::Metric;
 
 /// Highest number of rounds of two neighbours. If they do not tell in which half a step is, the change is gradual.
 const MOST_ROUNDS: u32 = 18;
@@ -56,7 +56,7 @@ fn asked(
     refuse_short("--trial", args.trial, MIN_WINDOW)?;
     Ok(AxisQuestion {
         parameter,
-        by: By::Speed,
+        by: Metric::Speed,
         threshold_pct: args.threshold.unwrap_or(threshold_pct),
         rounds: MOST_ROUNDS,
         trial: args.trial,

@@ -13,7 +13,9 @@ use crate::cli::peer::{Peer, Share};
 use crate::cli::{BurstArgs, Cli, FindCommand, FindCommonArgs, LosslessArgs, ParameterArgs};
 use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::error::UsageError;
-use crate::experiment::find::header::{BurstQuestion, Header, LosslessQuestion, Question};
+use crate::experiment::find::header::{
+    BurstQuestion, FindHeader, LosslessQuestion, SearchQuestion,
+};
 use crate::plan::Plan;
 use crate::results::log::Run;
 use crate::term::words::words_as_text;
@@ -34,28 +36,32 @@ const SHORTEST: u32 = 10;
 ///
 /// # Errors
 /// Fails if an option is wrong or impossible here, and names the fix.
-pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyhow::Result<Header> {
+pub fn header(
+    what: &FindCommand,
+    peer: Option<&Peer>,
+    started_at: &str,
+) -> anyhow::Result<FindHeader> {
     let common = what.common();
     let mut given = common.parameters.clone();
     let mut question = match what {
         FindCommand::Lossless(args) => lossless(&args.search)?,
         FindCommand::Burst(args) => burst(&args.search)?,
-        FindCommand::Cliff(args) => Question::Axis(axis::cliff(&args.search, &mut given)?),
-        FindCommand::Idle(args) => Question::Axis(axis::idle(&args.search, &mut given)?),
-        FindCommand::Knee(args) => Question::Axis(axis::knee(&args.search, &mut given)?),
+        FindCommand::Cliff(args) => SearchQuestion::Axis(axis::cliff(&args.search, &mut given)?),
+        FindCommand::Idle(args) => SearchQuestion::Axis(axis::idle(&args.search, &mut given)?),
+        FindCommand::Knee(args) => SearchQuestion::Axis(axis::knee(&args.search, &mut given)?),
         FindCommand::Tuning(_) => {
             let fix =
                 "it shows its plan itself, and is no part of a suite: run udpbench find tuning";
             return Err(UsageError::flag("find", "tuning", fix).into());
         }
     };
-    if !matches!(question, Question::Axis(_)) {
+    if !matches!(question, SearchQuestion::Axis(_)) {
         // Planned with some rate, so that cases that cannot be paced are skipped.
         given.rate = Some(vec![AskedRate::Datagrams(Rate::nearest(1.0))]);
     }
     let mut request = request(given, common, peer)?;
     let plan = &mut request.plan;
-    if let Question::Axis(asked) = &mut question {
+    if let SearchQuestion::Axis(asked) = &mut question {
         asked.seed = request.schedule.seed;
         axis::for_search(plan, asked.parameter);
     } else {
@@ -71,7 +77,7 @@ pub fn header(what: &FindCommand, peer: Option<&Peer>, started_at: &str) -> anyh
             max_time = SHORT_CASE_TIME;
         }
     }
-    Ok(Header {
+    Ok(FindHeader {
         run: Run::new(started_at, words_as_text()),
         question,
         max_time: common.max_case_time.unwrap_or(max_time),
@@ -103,11 +109,11 @@ fn request(
     Ok(Request::between(&run, peer)?)
 }
 
-fn lossless(args: &LosslessArgs) -> Result<Question, UsageError> {
+fn lossless(args: &LosslessArgs) -> Result<SearchQuestion, UsageError> {
     // The shortest trials are a tenth of it.
     refuse_short("--trial", args.trial, MIN_WINDOW * SHORTEST)?;
     refuse_short("--sum", args.sum, args.trial)?;
-    Ok(Question::Lossless(LosslessQuestion {
+    Ok(SearchQuestion::Lossless(LosslessQuestion {
         goal_pct: args.goal,
         exceed_pct: args.exceed,
         trial: args.trial,
@@ -117,11 +123,11 @@ fn lossless(args: &LosslessArgs) -> Result<Question, UsageError> {
     }))
 }
 
-fn burst(args: &BurstArgs) -> Result<Question, UsageError> {
+fn burst(args: &BurstArgs) -> Result<SearchQuestion, UsageError> {
     refuse_short("--pause", args.pause, MIN_WINDOW)?;
     refuse_short("--trial", args.trial, args.pause)?;
     refuse_short("--sum", args.sum, args.trial)?;
-    Ok(Question::Burst(BurstQuestion {
+    Ok(SearchQuestion::Burst(BurstQuestion {
         pause: args.pause,
         trial: args.trial,
         sum: args.sum,

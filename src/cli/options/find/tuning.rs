@@ -3,7 +3,7 @@
 use super::{MIN_WINDOW, Peer, Share, refuse_short, request};
 use crate::cli::{SearchArgs, TuningArgs};
 use crate::data::LoopbackTrains;
-use crate::experiment::ab::header::{Header, Setup, Until};
+use crate::experiment::ab::header::{AbHeader, Looks, Setup};
 use crate::host::tuning::{Name, Wanted};
 use crate::plan::{Plan, Settings};
 use crate::results::log::Run;
@@ -20,7 +20,7 @@ pub fn comparison(
     args: &SearchArgs<TuningArgs>,
     peer: Option<&Peer>,
     started_at: &str,
-) -> anyhow::Result<Header> {
+) -> anyhow::Result<AbHeader> {
     let search = &args.search;
     refuse_short("--trial", search.trial, MIN_WINDOW)?;
     let mut given = args.common.parameters.clone();
@@ -39,7 +39,7 @@ pub fn comparison(
         },
         plan: request.plan,
     };
-    Ok(Header {
+    Ok(AbHeader {
         run: Run::new(started_at, words_as_text()),
         rounds: search.rounds,
         until: limit(args, &setup.plan),
@@ -53,9 +53,9 @@ pub fn comparison(
 }
 
 /// Returns the time limit of all cases together, if there is one.
-pub fn limit(args: &SearchArgs<TuningArgs>, plan: &Plan) -> Option<Until> {
+pub fn limit(args: &SearchArgs<TuningArgs>, plan: &Plan) -> Option<Looks> {
     let cases = u32::try_from(plan.runnable().count()).unwrap_or(u32::MAX);
-    args.common.max_case_time.map(|each| Until {
+    args.common.max_case_time.map(|each| Looks {
         looks: 1,
         max_time: each.saturating_mul(cases),
     })

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use crate::data::Case;
-use crate::experiment::ab::header::{Header, Setup, Until};
-use crate::experiment::ab::record::Figures;
-use crate::experiment::ab::{Record, Side};
+use crate::experiment::ab::header::{AbHeader, Looks, Setup};
+use crate::experiment::ab::windows::Figures;
+use crate::experiment::ab::{AbComparison, Side};
 use crate::host::placement::Placement;
 use crate::plan::{Block, Decision, Plan, Planned, Settings};
 use crate::results::log::Run;
 use crate::results::row::Environment;
+use crate::session::Logged;
 
 /// Number of simulated comparisons. Other architectures run fewer: there, tests run in a slow emulator and would find
 /// nothing else.
@@ -66,16 +67,16 @@ fn setup(keys: &[String]) -> Setup {
     }
 }
 
-pub(in crate::experiment::ab) fn record(looks: u32) -> Record {
+pub(in crate::experiment::ab) fn record(looks: u32) -> AbComparison {
     record_of(&keys(), looks)
 }
 
-pub(in crate::experiment::ab) fn record_of(keys: &[String], looks: u32) -> Record {
+pub(in crate::experiment::ab) fn record_of(keys: &[String], looks: u32) -> AbComparison {
     let setup = setup(keys);
-    let header = Header {
+    let header = AbHeader {
         run: Run::default(),
         rounds: ROUNDS,
-        until: (looks > 1).then_some(Until {
+        until: (looks > 1).then_some(Looks {
             looks,
             max_time: Duration::MAX,
         }),
@@ -86,10 +87,10 @@ pub(in crate::experiment::ab) fn record_of(keys: &[String], looks: u32) -> Recor
         tunings: None,
         wire: None,
     };
-    Record::new(header).expect("the same cases")
+    AbComparison::begin(header).expect("the same cases")
 }
 
-impl Record {
+impl AbComparison {
     /// Sets the words of the command line, after the name of the program.
     pub(in crate::experiment::ab) fn type_in(&mut self, words: &str) {
         let words = std::iter::once("udpbench").chain(words.split(' '));
@@ -120,12 +121,10 @@ impl Record {
         is_disturbed: bool,
     ) {
         let figures = Figures {
-            received_pps: Some(speed),
-            cpu_ns_per_packet: Some(speed.recip()),
+            values: [Some(speed), Some(speed.recip())],
             is_disturbed,
         };
-        let put = self.put_outcome(side, pair, round, Ok(figures));
-        put.expect("a round that it has not");
+        self.put_outcome(side, pair, round, Ok(figures));
     }
 }
 
@@ -148,7 +147,10 @@ impl Dice {
 }
 
 /// Returns a comparison in which B is slower than A by the fraction that `slower` gives for each case.
-pub(in crate::experiment::ab) fn comparison(seed: u64, slower: impl Fn(&Case) -> f64) -> Record {
+pub(in crate::experiment::ab) fn comparison(
+    seed: u64,
+    slower: impl Fn(&Case) -> f64,
+) -> AbComparison {
     let mut dice = Dice(fastrand::Rng::with_seed(seed));
     let mut record = record(1);
     for (pair, key) in keys().iter().enumerate() {

@@ -3,16 +3,17 @@
 use super::*;
 use crate::experiment::register::ExperimentResults;
 use crate::report;
+use crate::session::Logged;
 use crate::term::shell;
 use crate::verdict::judge;
 
-fn page(record: Record) -> String {
-    let logs = [ExperimentResults::Sides(Box::new(record.into()))];
+fn page(record: AbComparison) -> String {
+    let logs = [ExperimentResults::Sides(Box::new(record))];
     report::page(&[], &logs, None)
 }
 
 /// Returns a comparison in which only `mio-level` is slower, and only with several threads.
-fn uneven() -> Record {
+fn uneven() -> AbComparison {
     comparison(1, |case| {
         if case.sender.as_str() == "mio-level" && !case.threads.is_alone() {
             0.10
@@ -37,7 +38,7 @@ fn each_engine_part_and_changed_case_has_its_verdict_with_its_interval() {
         let interval = judge::table::interval(answer.change);
         let found = format!(
             "<small>{interval}</small><td>{}",
-            answer.verdict.word(By::Speed)
+            answer.verdict.word(Metric::Speed)
         );
         let mut lines = page
             .split("<tr>")
@@ -64,7 +65,7 @@ fn what_was_typed_is_shown_and_is_never_markup() {
     header.b.version = format!("9{hostile}");
     header.b.options = vec![format!("--rcvbuf {hostile}")];
     header.b.before = Some(format!("sysctl {hostile}"));
-    let mut record = Record::new(header).expect("the same cases");
+    let mut record = AbComparison::begin(header).expect("the same cases");
     let failed = Event::Failed {
         of: record.name(Side::B, 0),
         round: 1,

@@ -5,17 +5,17 @@
 //! no more, until only the knee is left, or the last round is over.
 
 use super::rounds::{Quantity, Rounds};
-use super::{AxisQuestion, Change, Finding, Trial};
+use super::{AxisQuestion, AxisTrial, Finding, Method, TimeChange};
 use crate::stats::signed_rank::SignedRank;
 
 /// Probability that the lowest value of the range is above the knee, and that the highest one is below it.
 const RISK: f64 = 0.025;
 
 /// State of a search for a knee.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Knee {
     asked: AxisQuestion,
-    pub(super) rounds: Rounds,
+    rounds: Rounds,
     /// Lowest position that may be the knee.
     lowest: usize,
     /// Positions above it that may take less time by more than the threshold.
@@ -31,21 +31,36 @@ impl Knee {
             rounds: Rounds::new(grid, asked.seed),
         }
     }
+}
 
-    /// Returns the value of the next trial. `None`: the knee is found, or all rounds are over.
-    pub(super) fn next(&self) -> Option<u64> {
+impl Method for Knee {
+    fn next(&self) -> Option<u64> {
         let is_over = self.open.is_empty() || self.rounds.count() >= self.asked.rounds as usize;
         self.rounds.next().filter(|_| !is_over)
     }
 
-    pub(super) fn take(&mut self, trial: Trial) {
+    fn take(&mut self, trial: AxisTrial) {
         if self.rounds.take(trial) && looks(self.asked.rounds).contains(&self.rounds.count()) {
             self.look();
         }
     }
 
+    fn found(&self) -> Vec<Finding> {
+        self.knee().into_iter().collect()
+    }
+
+    fn detectable(&self) -> Option<f64> {
+        None
+    }
+
+    fn grid(&self) -> &Rounds {
+        &self.rounds
+    }
+}
+
+impl Knee {
     /// Returns the knee so far. `None`: no round is complete, or the time is unknown.
-    pub(super) fn found(&self) -> Option<Finding> {
+    fn knee(&self) -> Option<Finding> {
         let threshold = self.asked.threshold();
         // The best of several noisy gains is too high. If none were above the threshold, one would seem so in half of
         // the searches.
@@ -63,7 +78,7 @@ impl Knee {
         Some(Finding {
             range: (values[self.lowest], values[high]),
             beyond: best.and_then(|(best, _)| {
-                let change = Change::between(&self.rounds, knee, best)?;
+                let change = TimeChange::between(&self.rounds, knee, best)?;
                 Some((values[best], change))
             }),
             ..Finding::between(&self.rounds, (0, knee))

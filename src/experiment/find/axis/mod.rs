@@ -5,6 +5,7 @@
 //! signed-rank test (`rounds`). Neighbours that differ are measured again, and bisected where there are values between
 //! them (`steps`); or the lowest value in question is compared with all larger ones (`knee`).
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -13,28 +14,28 @@ use self::knee::Knee;
 use self::parameter::PROBES;
 use self::rounds::{Quantity, Rounds};
 use self::steps::Steps;
-use super::Next;
+use super::NextTrial;
 use crate::data::{Batch, Case, Sample};
 use crate::stats::CONFIDENCE;
 use crate::text::duration::ns;
-use crate::verdict::judge::By;
+use crate::verdict::judge::Metric;
 
 pub use self::parameter::Parameter;
+pub(super) use self::rounds::AxisTrial;
 pub use self::rounds::IdleShare;
-pub(super) use self::rounds::Trial;
 
 mod knee;
 mod parameter;
 mod rounds;
 mod steps;
 
-/// Question of a search along a parameter.
+/// SearchQuestion of a search along a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AxisQuestion {
     /// Parameter that is searched.
     pub parameter: Parameter,
     /// Quantity that is compared.
-    pub by: By,
+    pub by: Metric,
     /// Smallest change that is looked for, in percent.
     pub threshold_pct: f64,
     /// Highest number of rounds in which the same values are compared.
@@ -79,20 +80,30 @@ impl AxisQuestion {
 }
 
 /// State of a search along a parameter.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct AxisSearch {
     case: Case,
     asked: AxisQuestion,
-    method: Method,
+    method: Box<dyn Method>,
 }
 
-/// What is looked for.
-#[derive(Clone, Debug)]
-enum Method {
-    /// Values at which the time or the loss changes.
-    Steps(Steps),
-    /// Value from which on more brings little.
-    Knee(Knee),
+/// Choice of the next value, and evaluation of the trials. It looks for values at which the time or the loss changes
+/// ([`Steps`]), or for the value from which on more brings little ([`Knee`]).
+trait Method: Debug + Send {
+    /// Returns the value of the next trial. `None`: the search is over.
+    fn next(&self) -> Option<u64>;
+
+    /// Adds a trial of that value.
+    fn take(&mut self, trial: AxisTrial);
+
+    /// Returns what is found so far, sorted by value.
+    fn found(&self) -> Vec<Finding>;
+
+    /// Returns the smallest change that 9 of 10 searches find: see [`AxisSearch::detectable`].
+    fn detectable(&self) -> Option<f64>;
+
+    /// Returns the rounds of all values.
+    fn grid(&self) -> &Rounds;
 }
 
 impl AxisSearch {
@@ -100,9 +111,9 @@ impl AxisSearch {
     /// datagrams per call.
     pub fn new(case: Case, asked: AxisQuestion) -> Self {
         let grid = asked.parameter.grid(Parameter::per_call(&case));
-        let method = match asked.parameter {
-            Parameter::Call => Method::Knee(Knee::new(grid, asked)),
-            _ => Method::Steps(Steps::new(grid, asked, case.is_rr())),
+        let method: Box<dyn Method> = match asked.parameter {
+            Parameter::Call => Box::new(Knee::new(grid, asked)),
+            _ => Box::new(Steps::new(grid, asked, case.is_rr())),
         };
         Self {
             case,
@@ -112,12 +123,9 @@ impl AxisSearch {
     }
 
     /// Returns the next trial. `None`: the search is over.
-    pub fn next(&self) -> Option<Next> {
-        let value = match &self.method {
-            Method::Steps(steps) => steps.next(),
-            Method::Knee(knee) => knee.next(),
-        }?;
-        Some(Next {
+    pub fn next(&self) -> Option<NextTrial> {
+        let value = self.method.next()?;
+        Some(NextTrial {
             case: self.asked.parameter.set(&self.case, value)?,
             window: self.asked.window(value),
         })
@@ -125,23 +133,17 @@ impl AxisSearch {
 
     /// Adds a trial.
     pub fn take(&mut self, sample: &Sample) {
-        self.note(Trial::new(sample, self.asked.by));
+        self.note(AxisTrial::new(sample, self.asked.by));
     }
 
     /// Adds the results of a trial.
-    pub(super) fn note(&mut self, trial: Trial) {
-        match &mut self.method {
-            Method::Steps(steps) => steps.take(trial),
-            Method::Knee(knee) => knee.take(trial),
-        }
+    pub(super) fn note(&mut self, trial: AxisTrial) {
+        self.method.take(trial);
     }
 
     /// Returns what is found so far, sorted by value.
     pub fn found(&self) -> Vec<Finding> {
-        match &self.method {
-            Method::Steps(steps) => steps.found(),
-            Method::Knee(knee) => knee.found().into_iter().collect(),
-        }
+        self.method.found()
     }
 
     /// Returns what is found so far, or one `None`.
@@ -154,10 +156,7 @@ impl AxisSearch {
     /// Returns the smallest change, as a fraction, that 9 of 10 searches find at the scatter of this one. `None`: it has
     /// too few rounds, or is one for a knee.
     pub fn detectable(&self) -> Option<f64> {
-        match &self.method {
-            Method::Steps(steps) => steps.detectable(),
-            Method::Knee(_) => None,
-        }
+        self.method.detectable()
     }
 
     /// Returns the name of the parameter that is searched.
@@ -167,7 +166,7 @@ impl AxisSearch {
 
     /// Returns each value of the grid, with the median of its nanoseconds, and the share that was lost.
     pub fn curve(&self) -> Vec<(u64, Option<f64>, Option<f64>)> {
-        let grid = self.grid();
+        let grid = self.method.grid();
         let values = grid.values().iter().enumerate();
         let of_all = values.map(|(n, value)| (*value, grid.median_ns(n), grid.loss(n)));
         of_all.collect()
@@ -176,10 +175,8 @@ impl AxisSearch {
     /// Returns the smallest value from the knee on of whose datagrams this share or more was lost, and that share. `None`:
     /// there is none, or CPU time is compared, which no receiver limits.
     pub fn lossy(&self, least: f64) -> Option<(u64, f64)> {
-        let Method::Knee(knee) = &self.method else {
-            return None;
-        };
-        let knee = knee.found().filter(|_| self.asked.by == By::Speed)?.at;
+        let is_of_calls = self.asked.parameter == Parameter::Call && self.asked.by == Metric::Speed;
+        let knee = self.found().first().filter(|_| is_of_calls)?.at;
         let curve = self.curve().into_iter();
         let mut losses = curve.filter_map(|(value, _, loss)| Some((value, loss?)));
         losses.find(|(value, loss)| *value >= knee && *loss >= least)
@@ -187,20 +184,13 @@ impl AxisSearch {
 
     /// Returns the smallest and the largest value of the grid.
     pub fn range(&self) -> (u64, u64) {
-        let values = self.grid().values();
+        let values = self.method.grid().values();
         (values[0], values[values.len() - 1])
     }
 
     /// Returns the number of complete rounds of the grid.
     pub fn rounds(&self) -> usize {
-        self.grid().count()
-    }
-
-    fn grid(&self) -> &Rounds {
-        match &self.method {
-            Method::Steps(steps) => &steps.grid,
-            Method::Knee(knee) => &knee.rounds,
-        }
+        self.method.grid().count()
     }
 }
 
@@ -214,18 +204,18 @@ pub struct Finding {
     /// Nanoseconds of a round trip, or per datagram, before and after it. `None`: nothing arrived, or it is unknown.
     pub ns: (Option<f64>, Option<f64>),
     /// Change of the time. `None`: nothing arrived, or there is no knee.
-    pub change: Option<Change>,
+    pub change: Option<TimeChange>,
     /// Share that was lost before and after it. `None`: nothing was sent.
     pub loss: (Option<f64>, Option<f64>),
     /// Idle state whose share of the CPUs' time grows most, by at least a fifth of the time.
     pub idle_state: Option<IdleShare>,
     /// Larger value than the knee that takes least time, and its change. `None`: this is no knee, or the highest value.
-    pub beyond: Option<(u64, Change)>,
+    pub beyond: Option<(u64, TimeChange)>,
 }
 
 /// Relative change of a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub struct TimeChange {
     /// Change, as a fraction.
     pub estimate: f64,
     /// 95 % interval of the change. Infinite with too few rounds.
@@ -240,7 +230,7 @@ impl Finding {
             at: values[after],
             range: (values[before], values[after]),
             ns: (rounds.median_ns(before), rounds.median_ns(after)),
-            change: Change::between(rounds, before, after),
+            change: TimeChange::between(rounds, before, after),
             loss: (rounds.loss(before), rounds.loss(after)),
             idle_state: rounds.idle_state(before, after),
             beyond: None,
@@ -248,7 +238,7 @@ impl Finding {
     }
 }
 
-impl Change {
+impl TimeChange {
     /// Returns the change from one position to another. `None`: they are the same, or no round has both times.
     fn between(rounds: &Rounds, from: usize, to: usize) -> Option<Self> {
         let difference = rounds.difference(Quantity::Time, from, to)?;

@@ -95,11 +95,8 @@ impl Parameter {
                 let decades = (0..).map_while(|power| 10_u64.checked_pow(power));
                 let all = decades.flat_map(|ten| [1, 2, 5].map(|times| ten.saturating_mul(times)));
                 let between = all.take_while(|ns| *ns < to.ns).filter(|ns| *ns > from.ns);
-                [from.ns]
-                    .into_iter()
-                    .chain(between)
-                    .chain([to.ns])
-                    .collect()
+                let below = std::iter::once(from.ns).chain(between);
+                below.chain([to.ns]).collect()
             }
             Self::Call => growing(1, most_per_call.into(), 1.0),
         }

@@ -9,11 +9,11 @@ use crate::results::row::cpu_ns_per_packet;
 use crate::stats;
 use crate::stats::signed_rank::SignedRank;
 use crate::sys::idle_states::IdleTimes;
-use crate::verdict::judge::By;
+use crate::verdict::judge::Metric;
 
 /// Results of a trial.
 #[derive(Clone, Debug, Default)]
-pub(in crate::experiment::find) struct Trial {
+pub(in crate::experiment::find) struct AxisTrial {
     /// Median round trip, or time per datagram received, in nanoseconds. `None`: nothing arrived, or it is unknown.
     pub(in crate::experiment::find) ns: Option<f64>,
     /// Requests without a response, or datagrams that did not arrive.
@@ -35,11 +35,11 @@ pub(super) enum Quantity {
     Loss,
 }
 
-impl Trial {
-    pub(super) fn new(sample: &Sample, by: By) -> Self {
+impl AxisTrial {
+    pub(super) fn new(sample: &Sample, by: Metric) -> Self {
         let ns = match by {
-            By::Speed => nanoseconds(sample),
-            By::Cpu => cpu_ns_per_packet(sample),
+            Metric::Speed => nanoseconds(sample),
+            Metric::Cpu => cpu_ns_per_packet(sample),
         };
         let Some(trips) = &sample.round_trips else {
             let account = sample.account();
@@ -100,8 +100,8 @@ pub struct IdleShare {
 pub(super) struct Rounds {
     values: Vec<u64>,
     seed: u64,
-    whole: Vec<Vec<Option<Trial>>>,
-    current: Vec<Option<Trial>>,
+    whole: Vec<Vec<Option<AxisTrial>>>,
+    current: Vec<Option<AxisTrial>>,
     /// Positions that are measured in each round.
     open: Vec<usize>,
     /// Positions that are still to be measured in this round, the next one last.
@@ -137,7 +137,7 @@ impl Rounds {
     }
 
     /// Adds a trial of the next value. Returns whether it completes a round.
-    pub(super) fn take(&mut self, trial: Trial) -> bool {
+    pub(super) fn take(&mut self, trial: AxisTrial) -> bool {
         if let Some(position) = self.left.pop() {
             self.current[position] = Some(trial);
         }
@@ -178,7 +178,7 @@ impl Rounds {
     }
 
     fn sums(&self, of: Quantity, weights: &[(usize, f64)]) -> Vec<f64> {
-        let sum = |round: &Vec<Option<Trial>>| -> Option<f64> {
+        let sum = |round: &Vec<Option<AxisTrial>>| -> Option<f64> {
             let values = weights.iter().map(|(position, weight)| {
                 let value = round[*position].as_ref()?.value(of)?;
                 Some(weight * value)
@@ -248,7 +248,7 @@ impl Rounds {
         states.map(|state| (state.name, share(state.ns))).collect()
     }
 
-    fn trials(&self, position: usize) -> impl Iterator<Item = &Trial> {
+    fn trials(&self, position: usize) -> impl Iterator<Item = &AxisTrial> {
         let rounds = self.whole.iter();
         rounds.filter_map(move |round| round[position].as_ref())
     }

@@ -5,7 +5,7 @@
 
 use super::parameter::Parameter;
 use super::rounds::{Quantity, Rounds};
-use super::{AxisQuestion, Finding, Trial};
+use super::{AxisQuestion, AxisTrial, Finding, Method};
 
 /// Number of rounds of the grid.
 const GRID_ROUNDS: u32 = 8;
@@ -30,17 +30,17 @@ const BEYOND_LEAST: f64 = 0.6;
 const FOLLOWED: f64 = 2.2;
 
 /// A quantity, and two values between which it changes.
-type Pair = (Quantity, (u64, u64));
+type ChangePair = (Quantity, (u64, u64));
 
 /// State of a search for steps.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Steps {
     asked: AxisQuestion,
     /// Quantities that are compared. Loss matters more than any delay.
     quantities: &'static [Quantity],
-    pub(super) grid: Rounds,
+    grid: Rounds,
     /// Pairs that are still to be searched, the next one last.
-    left: Vec<Pair>,
+    left: Vec<ChangePair>,
     current: Option<(Quantity, Rounds)>,
     found: Vec<Finding>,
 }
@@ -60,9 +60,10 @@ impl Steps {
             found: Vec::new(),
         }
     }
+}
 
-    /// Returns the value of the next trial. `None`: all steps are found.
-    pub(super) fn next(&self) -> Option<u64> {
+impl Method for Steps {
+    fn next(&self) -> Option<u64> {
         match &self.current {
             Some((_, rounds)) => rounds.next(),
             None if has(&self.grid, GRID_ROUNDS) => None,
@@ -70,7 +71,7 @@ impl Steps {
         }
     }
 
-    pub(super) fn take(&mut self, trial: Trial) {
+    fn take(&mut self, trial: AxisTrial) {
         let rounds = match &mut self.current {
             Some((_, rounds)) => rounds,
             None => &mut self.grid,
@@ -88,15 +89,13 @@ impl Steps {
         }
     }
 
-    /// Returns the steps found, sorted by value.
-    pub(super) fn found(&self) -> Vec<Finding> {
+    fn found(&self) -> Vec<Finding> {
         let mut found = self.found.clone();
         found.sort_by_key(|step| step.at);
         found
     }
 
-    /// Returns the smallest step of the time, as a fraction, that 9 of 10 searches find at the scatter of this one.
-    pub(super) fn detectable(&self) -> Option<f64> {
+    fn detectable(&self) -> Option<f64> {
         let neighbours = 1..self.grid.values().len();
         let deviations = neighbours.filter_map(|n| self.grid.deviation(Quantity::Time, n - 1, n));
         let variances: Vec<f64> = deviations.map(|deviation| deviation.powi(2)).collect();
@@ -106,8 +105,14 @@ impl Steps {
         Some(by_size.max(FOLLOWED * deviation).exp_m1())
     }
 
+    fn grid(&self) -> &Rounds {
+        &self.grid
+    }
+}
+
+impl Steps {
     /// Returns the neighbours on the grid that differ, the largest difference last, and those in loss behind all others.
-    fn candidates(&self) -> Vec<Pair> {
+    fn candidates(&self) -> Vec<ChangePair> {
         let values = self.grid.values();
         let pairs = (1..values.len()).filter_map(|n| {
             let between = (values[n - 1], values[n]);
@@ -116,7 +121,7 @@ impl Steps {
                 Some((size, (quantity, between)))
             })
         });
-        let mut pairs: Vec<(f64, Pair)> = pairs.collect();
+        let mut pairs: Vec<(f64, ChangePair)> = pairs.collect();
         pairs.sort_by(|(size, (quantity, _)), (other, (of_other, _))| {
             quantity.cmp(of_other).then(size.total_cmp(other))
         });

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::super::axis::{AxisQuestion, AxisSearch, Change, Finding, Parameter};
-use super::super::header::Question;
+use super::super::axis::{AxisQuestion, AxisSearch, Finding, Parameter, TimeChange};
+use super::super::header::SearchQuestion;
 use super::super::{Record, Search};
 use super::{or_dash, searched};
 use crate::results::command_line::CommandLine;
 use crate::term::table::{Columns, Table};
-use crate::verdict::judge::By;
+use crate::verdict::judge::Metric;
 
 /// Loss from which on the receivers or the path limit the speed, and no longer the calls of the senders.
 const LOSSY: f64 = 0.01;
@@ -19,15 +19,15 @@ const CAUSES: &str = " CPUs enter: the idle state, and the share of their time i
 const NOTICED: f64 = 0.005;
 
 /// Name of a case, its search, and a finding. `None`: nothing was found.
-type Line<'a> = (String, &'a AxisSearch, Option<Finding>);
+type FindingLine<'a> = (String, &'a AxisSearch, Option<Finding>);
 
 /// Returns the table of findings. A case without any also has a row.
 pub(super) fn table(record: &Record, asked: AxisQuestion) -> Table {
     let cell = |of: fn(&Finding) -> String| {
-        move |(_, _, found): &Line| found.as_ref().map_or_else(String::new, of)
+        move |(_, _, found): &FindingLine| found.as_ref().map_or_else(String::new, of)
     };
     let is_knee = asked.parameter == Parameter::Call;
-    let columns = Columns::<Line>::default()
+    let columns = Columns::<FindingLine>::default()
         .word("case", |(name, ..)| name.clone())
         .word("of", |(_, search, _)| search.parameter().to_owned())
         .word("\nfrom", |line| from(line, asked.parameter))
@@ -42,13 +42,13 @@ pub(super) fn table(record: &Record, asked: AxisQuestion) -> Table {
         .number(
             "beyond, 95 %\ninterval %",
             cell(|it| {
-                let beyond = it.beyond.map(|(_, change)| percents(Some(change)));
-                beyond.unwrap_or_default()
+                it.beyond
+                    .map_or_else(String::new, |(_, change)| percents(Some(change)))
             }),
         )
         .number("lost before,\nbehind %", cell(lost))
         .spare(1, "CPUs enter", cell(idle_state));
-    let lines: Vec<Line> = searches(record)
+    let lines: Vec<FindingLine> = searches(record)
         .flat_map(|(name, search)| {
             let found = search.found_or_none().into_iter();
             found.map(move |found| (name.clone(), search, found))
@@ -67,7 +67,7 @@ fn searches(record: &Record) -> impl Iterator<Item = (String, &AxisSearch)> {
 }
 
 /// Returns the value of a finding, or the size from which on there is none. A dash: it is not known yet.
-fn from((_, search, found): &Line, parameter: Parameter) -> String {
+fn from((_, search, found): &FindingLine, parameter: Parameter) -> String {
     let is_knee = parameter == Parameter::Call;
     let size = |part: f64| format!("no step of {:.0} % or more", (100.0 * part).ceil());
     match found {
@@ -95,7 +95,7 @@ fn idle_state(found: &Finding) -> String {
 }
 
 /// Returns an interval in percent: `+5.0 to +17`.
-fn percents(change: Option<Change>) -> String {
+fn percents(change: Option<TimeChange>) -> String {
     let known = change.map(|change| change.interval);
     let known = known.filter(|(low, high)| low.is_finite() && high.is_finite());
     let percent = |part: f64| {
@@ -114,8 +114,8 @@ fn us(ns: f64) -> String {
 /// Lists the times of each case by value, in sentences.
 pub(super) fn curves(record: &Record, asked: AxisQuestion) -> String {
     let what = match asked.by {
-        By::Speed => "us",
-        By::Cpu => "us of CPU time",
+        Metric::Speed => "us",
+        Metric::Cpu => "us of CPU time",
     };
     let mut text = String::new();
     for (name, search) in searches(record).filter(|(_, search)| search.rounds() > 0) {
@@ -137,8 +137,8 @@ pub(super) fn curves(record: &Record, asked: AxisQuestion) -> String {
 pub(super) fn legend(asked: AxisQuestion) -> String {
     let threshold = asked.threshold_pct;
     let time = match asked.by {
-        By::Speed => "microseconds of half of the round trips, or for each datagram received",
-        By::Cpu => "microseconds of CPU time for each datagram",
+        Metric::Speed => "microseconds of half of the round trips, or for each datagram received",
+        Metric::Cpu => "microseconds of CPU time for each datagram",
     };
     if asked.parameter == Parameter::Call {
         return format!(
@@ -163,7 +163,7 @@ pub(super) fn legend(asked: AxisQuestion) -> String {
 /// Returns a note about each search for a knee whose senders are not the limit, or that ends at its largest number.
 pub(super) fn notes(record: &Record) -> String {
     let mut notes = String::new();
-    let is_knee = matches!(record.header().question, Question::Axis(asked) if asked.parameter == Parameter::Call);
+    let is_knee = matches!(record.header.question, SearchQuestion::Axis(asked) if asked.parameter == Parameter::Call);
     for (name, search) in searches(record).filter(|_| is_knee) {
         let ((_, most), call) = (search.range(), search.parameter());
         if search.found().iter().any(|it| it.at == most) {
@@ -174,7 +174,7 @@ pub(super) fn notes(record: &Record) -> String {
         }
         if let Some((value, loss)) = search.lossy(LOSSY) {
             let (flag, loss_pct) = (format!("--{call}"), 100.0 * loss);
-            let command = CommandLine(&record.header().run.command_line)
+            let command = CommandLine(&record.header.run.command_line)
                 .find_lossless(&[(&flag, value.to_string())]);
             let _ = writeln!(
                 notes,

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 
 use super::super::header::{BurstQuestion, LosslessQuestion};
 use super::super::lossless::Lossless;
-use super::super::{Record, Search, Searched};
-use super::quality::Quality;
+use super::super::{Record, Search, SearchedCase};
+use super::quality::RateQuality;
 use super::{labelled, mark, or_dash, searched};
 use crate::term::table::{Columns, Table};
 use crate::text::duration;
 
 /// Case with its search.
-type Loads<'a> = (&'a Searched, &'a Lossless);
+type LoadResult<'a> = (&'a SearchedCase, &'a Lossless);
 
 pub(super) fn table(record: &Record) -> Table {
     let names = record.names();
@@ -26,7 +26,7 @@ pub(super) fn table(record: &Record) -> Table {
             "buffers\nhold",
         ]
     };
-    let columns = Columns::<Loads>::default()
+    let columns = Columns::<LoadResult>::default()
         .word("engine", |(case, _)| case.case.label())
         .word("at", |(case, _)| names.own(&case.case))
         .number(load, |&(case, search)| {
@@ -41,34 +41,34 @@ pub(super) fn table(record: &Record) -> Table {
             if is_rate {
                 return or_dash(mbits((case, search)).map(|mbits| format!("{mbits:.1}")));
             }
-            let header = record.header();
+            let header = &record.header;
             or_dash(header.buffer_capacity(&case.case, search.rcvbuf_bytes))
         })
         .word("quality", |(case, _)| {
-            let name = is_rate.then(|| Quality::of(record, case).name());
+            let name = is_rate.then(|| RateQuality::of(record, case).name());
             name.unwrap_or_default().to_owned()
         })
         .word("limit", |(case, _)| or_dash(record.limit(case)));
-    let cases: Vec<Loads> = cases(record).collect();
+    let cases: Vec<LoadResult> = cases(record).collect();
     columns.known_of(&cases).table(cases)
 }
 
-fn cases(record: &Record) -> impl Iterator<Item = Loads<'_>> {
+fn cases(record: &Record) -> impl Iterator<Item = LoadResult<'_>> {
     searched(record).filter_map(|case| Some((case, case.search.of_loads()?)))
 }
 
-fn is_rate(case: &Searched) -> bool {
+fn is_rate(case: &SearchedCase) -> bool {
     matches!(case.search, Search::Lossless(_))
 }
 
 /// Returns the payload that arrives per second at the highest rate without loss, in megabits.
-fn mbits((case, search): Loads) -> Option<f64> {
+fn mbits((case, search): LoadResult) -> Option<f64> {
     let bits = 8.0 * f64::from(u32::from(case.case.payload));
     search.found().throughput.map(|pps| pps * bits / 1e6)
 }
 
 /// Returns the interval, or the reason why there is none.
-fn interval((case, search): Loads) -> String {
+fn interval((case, search): LoadResult) -> String {
     let text = |load| number((case, search), load);
     match search.found().interval {
         (None, None) if case.trials == 0 => "not begun".to_owned(),
@@ -81,7 +81,7 @@ fn interval((case, search): Loads) -> String {
 }
 
 /// Returns a rate in thousands, or the length of a train. The highest rate without loss decides the number of decimals.
-fn number((case, search): Loads, load: Option<u32>) -> String {
+fn number((case, search): LoadResult, load: Option<u32>) -> String {
     if !is_rate(case) {
         return or_dash(load);
     }
@@ -97,7 +97,7 @@ fn number((case, search): Loads, load: Option<u32>) -> String {
 pub(super) fn answer(record: &Record) -> String {
     let names = record.names();
     let found = cases(record).filter(|(_, search)| search.found().load.is_some());
-    let mut found: Vec<Loads> = found.collect();
+    let mut found: Vec<LoadResult> = found.collect();
     found.sort_by_key(|(_, search)| Reverse(search.found().load));
     let mut answered: Vec<String> = Vec::new();
     let mut lines: Vec<String> = Vec::new();
@@ -120,7 +120,7 @@ pub(super) fn answer(record: &Record) -> String {
 }
 
 /// Describes the fastest case at its settings: its rate, the cases that are not slower for sure, and its limit.
-fn described(record: &Record, (case, search): Loads, ties: &[String]) -> String {
+fn described(record: &Record, (case, search): LoadResult, ties: &[String]) -> String {
     let rate = number((case, search), search.found().load) + mark(case);
     let mut text = format!("{}, {rate} k/s", case.case.label());
     if let Some(mbits) = mbits((case, search)) {
@@ -140,7 +140,7 @@ fn described(record: &Record, (case, search): Loads, ties: &[String]) -> String 
 
 /// Returns whether a case is another one, and not slower for sure. Where an interval has no end, the lowest rate that
 /// lost counts, and the highest that passed.
-fn may_be_as_fast((other, of_other): Loads, (case, search): Loads) -> bool {
+fn may_be_as_fast((other, of_other): LoadResult, (case, search): LoadResult) -> bool {
     let low = search.found().interval.0.or(search.load_search.seen().0);
     let high = of_other.found().interval.1;
     let high = high.or(of_other.load_search.seen().1);
@@ -148,7 +148,7 @@ fn may_be_as_fast((other, of_other): Loads, (case, search): Loads) -> bool {
 }
 
 /// Returns the bounds of a search that is not finished.
-pub(super) fn so_far(case: &Searched) -> String {
+pub(super) fn so_far(case: &SearchedCase) -> String {
     let Some(search) = case.search.of_loads() else {
         return String::new();
     };

@@ -2,8 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
-use super::header::Question;
-use super::{Record, Searched};
+use super::header::SearchQuestion;
+use super::{Record, SearchedCase};
 use crate::term::fold;
 use crate::term::table::Table;
 use crate::text::digits::{counted, counted_with_verb};
@@ -35,18 +35,18 @@ pub fn answers(record: &Record) -> SearchReport {
         legend = format!("\nin all cases: {shared}\n");
     }
     let (mut measured, mut answer) = (String::new(), String::new());
-    let table = match record.header().question {
-        Question::Lossless(asked) => {
+    let table = match record.header.question {
+        SearchQuestion::Lossless(asked) => {
             legend += &loads::legend(asked);
             answer = loads::answer(record);
             loads::table(record)
         }
-        Question::Axis(asked) => {
+        SearchQuestion::Axis(asked) => {
             legend += &axis::legend(asked);
             measured = axis::curves(record, asked);
             axis::table(record, asked)
         }
-        Question::Burst(asked) => {
+        SearchQuestion::Burst(asked) => {
             legend += &loads::legend_of_trains(asked);
             loads::table(record)
         }
@@ -79,8 +79,8 @@ impl SearchReport {
 }
 
 /// Returns the cases that are searched.
-fn searched(record: &Record) -> impl Iterator<Item = &Searched> {
-    let cases = record.cases().iter();
+fn searched(record: &Record) -> impl Iterator<Item = &SearchedCase> {
+    let cases = record.cases.iter();
     cases.filter(|case| case.refusal.is_none())
 }
 
@@ -98,13 +98,13 @@ fn or_dash(value: Option<impl ToString>) -> String {
 }
 
 /// Returns the mark of a result that the notes call unsure.
-fn mark(case: &Searched) -> &'static str {
+fn mark(case: &SearchedCase) -> &'static str {
     if case.doubt().is_some() { "?" } else { "" }
 }
 
 fn notes(record: &Record) -> String {
     let (names, mut notes) = (record.names(), String::new());
-    for case in record.cases() {
+    for case in &record.cases {
         let name = names.name(&case.case);
         if let Some(reason) = &case.refusal {
             let _ = writeln!(notes, "\n{name}: {reason}");

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::super::header::{Header, Question};
+use super::super::header::{FindHeader, SearchQuestion};
 use super::super::lossless::Lossless;
-use super::super::{Record, Search, Searched};
+use super::super::{Record, Search, SearchedCase};
 use super::{labelled, searched};
 use crate::is_debug;
 use crate::results::command_line::CommandLine;
@@ -18,7 +18,7 @@ const SHORT_RECHECK: Duration = Duration::from_secs(60);
 
 /// A reason not to trust the rate of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doubt {
+enum Flaw {
     /// Both ends share this CPU.
     SharedCpu(usize),
     /// A debug build, or an emulated board.
@@ -35,7 +35,7 @@ enum Doubt {
     Wide,
 }
 
-impl Doubt {
+impl Flaw {
     fn in_words(self) -> String {
         let words = match self {
             Self::SharedCpu(cpu) => return format!("both ends share CPU {cpu}"),
@@ -52,13 +52,13 @@ impl Doubt {
 
 /// Trust in the result of a case: the reasons against it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Quality(Vec<Doubt>);
+pub(super) struct RateQuality(Vec<Flaw>);
 
-impl Quality {
+impl RateQuality {
     /// Grades the result of a case. Of other searches than for rates, only a shared CPU is judged.
-    pub(super) fn of(record: &Record, case: &Searched) -> Self {
-        let shared = record.header().shared_cpu(&case.case).map(Doubt::SharedCpu);
-        let mut doubts: Vec<Doubt> = shared.into_iter().collect();
+    pub(super) fn of(record: &Record, case: &SearchedCase) -> Self {
+        let shared = record.header.shared_cpu(&case.case).map(Flaw::SharedCpu);
+        let mut doubts: Vec<Flaw> = shared.into_iter().collect();
         let Search::Lossless(search) = &case.search else {
             return Self(doubts);
         };
@@ -67,16 +67,14 @@ impl Quality {
         // Ends that share a CPU are reason enough for contradictions, unsteadiness and wide intervals.
         let is_apart = shared.is_none();
         let is_steady = search.load_search.is_steady();
+        let is_judged = is_apart && is_finished;
         let others = [
-            (Doubt::Slowed, is_slowed(record.header())),
-            (Doubt::Disturbed, is_disturbed == Some(true)),
-            (Doubt::Contradicted, is_apart && is_disturbed == Some(false)),
-            (Doubt::Unsteady, is_apart && !is_steady),
-            (Doubt::Unfinished, !is_finished),
-            (
-                Doubt::Wide,
-                is_apart && is_finished && is_steady && is_wide(search),
-            ),
+            (Flaw::Slowed, is_slowed(&record.header)),
+            (Flaw::Disturbed, is_disturbed == Some(true)),
+            (Flaw::Contradicted, is_apart && is_disturbed == Some(false)),
+            (Flaw::Unsteady, is_apart && !is_steady),
+            (Flaw::Unfinished, !is_finished),
+            (Flaw::Wide, is_judged && is_steady && is_wide(search)),
         ];
         let others = others.into_iter().filter(|(_, is_so)| *is_so);
         doubts.extend(others.map(|(doubt, _)| doubt));
@@ -86,7 +84,7 @@ impl Quality {
     /// Returns the word for the grade.
     pub(super) fn name(&self) -> &'static str {
         let is_fair =
-            |doubt: &Doubt| matches!(doubt, Doubt::SharedCpu(_) | Doubt::Unsteady | Doubt::Wide);
+            |doubt: &Flaw| matches!(doubt, Flaw::SharedCpu(_) | Flaw::Unsteady | Flaw::Wide);
         match &self.0[..] {
             [] => "good",
             doubts if doubts.iter().all(is_fair) => "fair",
@@ -100,16 +98,16 @@ impl Quality {
 pub(super) fn quality_and_next(record: &Record) -> String {
     let names = record.names();
     // Grades, in the order of the first cases that have them.
-    let mut grades: Vec<(Quality, Vec<String>)> = Vec::new();
+    let mut grades: Vec<(RateQuality, Vec<String>)> = Vec::new();
     for case in searched(record) {
-        let (quality, name) = (Quality::of(record, case), names.name(&case.case));
+        let (quality, name) = (RateQuality::of(record, case), names.name(&case.case));
         match grades.iter_mut().find(|(other, _)| *other == quality) {
             Some((_, names)) => names.push(name),
             None => grades.push((quality, vec![name])),
         }
     }
     let are_several = grades.len() > 1;
-    if !matches!(record.header().question, Question::Lossless(_)) {
+    if !matches!(record.header.question, SearchQuestion::Lossless(_)) {
         grades.retain(|(quality, _)| !quality.0.is_empty());
     }
     let graded = grades.iter().map(|(quality, names)| {
@@ -125,8 +123,8 @@ pub(super) fn quality_and_next(record: &Record) -> String {
     let mut text = String::new();
     labelled(&mut text, "quality", graded);
     // The command that resumes an interrupted search follows, and is its only next step.
-    if !record.is_interrupted() {
-        let doubts: Vec<Doubt> = grades.iter().flat_map(|it| it.0.0.clone()).collect();
+    if !record.is_interrupted {
+        let doubts: Vec<Flaw> = grades.iter().flat_map(|it| it.0.0.clone()).collect();
         labelled(&mut text, "next", next(record, &doubts));
     }
     text
@@ -134,23 +132,23 @@ pub(super) fn quality_and_next(record: &Record) -> String {
 
 /// Returns the lines of the next step of searches with these doubts, in which a command has a line of its own. Empty:
 /// there is no doubt.
-fn next(record: &Record, doubts: &[Doubt]) -> Vec<String> {
-    let is_any = |wanted: &[Doubt]| doubts.iter().any(|doubt| wanted.contains(doubt));
-    let header = record.header();
+fn next(record: &Record, doubts: &[Flaw]) -> Vec<String> {
+    let is_any = |wanted: &[Flaw]| doubts.iter().any(|doubt| wanted.contains(doubt));
+    let header = &record.header;
     let (mut lines, mut changes) = (Vec::new(), Vec::new());
     let mut again = None;
-    if is_any(&[Doubt::Slowed]) {
+    if is_any(&[Flaw::Slowed]) {
         lines.push("run a release build on the board itself (cargo build --release)".to_owned());
     }
-    if is_any(&[Doubt::Unfinished, Doubt::Wide]) {
+    if is_any(&[Flaw::Unfinished, Flaw::Wide]) {
         again = Some("search again for longer");
     }
-    if is_any(&[Doubt::Disturbed, Doubt::Contradicted, Doubt::Unsteady]) {
+    if is_any(&[Flaw::Disturbed, Flaw::Contradicted, Flaw::Unsteady]) {
         lines.push("stop what else runs, and mend what this names:".to_owned());
         lines.push("udpbench check".to_owned());
         again = Some("then search again");
     }
-    if doubts.iter().any(|it| matches!(it, Doubt::SharedCpu(_))) {
+    if doubts.iter().any(|it| matches!(it, Flaw::SharedCpu(_))) {
         match header.plan.pin_apart(&header.environment.host.cpus) {
             Ok(pin) => {
                 changes.push(("--pin", pin.to_string()));
@@ -163,13 +161,13 @@ fn next(record: &Record, doubts: &[Doubt]) -> Vec<String> {
         return lines;
     };
     let mut rechecks = Duration::ZERO;
-    if let (true, Question::Lossless(asked)) = (is_any(&[Doubt::Wide]), header.question) {
+    if let (true, SearchQuestion::Lossless(asked)) = (is_any(&[Flaw::Wide]), header.question) {
         let recheck = (asked.recheck * 4).max(SHORT_RECHECK);
         changes.push(("--recheck", duration::text(recheck)));
         // Each of the two bounds is tried again for that long.
         rechecks = 3 * recheck;
     }
-    if is_any(&[Doubt::Unfinished]) || rechecks > header.max_time {
+    if is_any(&[Flaw::Unfinished]) || rechecks > header.max_time {
         let limit = header.enough_time().max(rechecks);
         changes.push(("--max-case-time", duration::text(limit)));
     }
@@ -177,16 +175,15 @@ fn next(record: &Record, doubts: &[Doubt]) -> Vec<String> {
     if typed.has("find") {
         lines.extend([format!("{again}:"), typed.again(&changes)]);
     } else {
-        let changes = changes
-            .iter()
-            .map(|(flag, value)| format!(" {flag} {value}"));
+        let changes = changes.iter();
+        let changes = changes.map(|(flag, value)| format!(" {flag} {value}"));
         lines.push(again.to_owned() + &changes.collect::<String>());
     }
     lines
 }
 
 /// Returns whether no rate is the speed of a board.
-fn is_slowed(header: &Header) -> bool {
+fn is_slowed(header: &FindHeader) -> bool {
     let is_board = !header.environment.host.compatible.is_empty();
     let is_emulated = header.environment.host.virtualization.is_some() && is_board;
     is_debug(&header.environment.host.build.version) || is_emulated

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::super::axis::{AxisQuestion, AxisSearch, Finding, Parameter, Trial};
+use super::super::axis::{AxisQuestion, AxisSearch, AxisTrial, Finding, Parameter};
 use super::{SEARCHES, normal};
 use crate::data::{Case, Payload};
-use crate::verdict::judge::By;
+use crate::verdict::judge::Metric;
 
 fn payload(bytes: u32) -> Payload {
     Payload::try_from(bytes).expect("a payload")
@@ -23,7 +23,7 @@ fn searched(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Ax
             from: payload(16),
             to: payload(9000),
         },
-        by: By::Speed,
+        by: Metric::Speed,
         threshold_pct: 10.0,
         rounds: 18,
         trial: Duration::from_millis(50),
@@ -34,9 +34,9 @@ fn searched(ns: impl Fn(u32) -> f64, noise: f64, dice: &mut fastrand::Rng) -> Ax
     while let Some(next) = search.next() {
         drift = 0.99 * drift + noise * 0.1 * normal(dice);
         let factor = (drift + noise * normal(dice)).exp();
-        search.note(Trial {
+        search.note(AxisTrial {
             ns: Some(ns(next.case.payload.into()) * factor),
-            ..Trial::default()
+            ..AxisTrial::default()
         });
         trials += 1;
         assert!(trials < 5000, "{:?}", search.found());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::super::header::LosslessQuestion;
-use super::super::header::{Header, Question};
+use super::super::header::{FindHeader, SearchQuestion};
 use super::super::table::answers;
 use super::super::{Record, Search};
 use crate::host::placement::Placement;
@@ -32,9 +32,9 @@ fn record(senders: &[usize], receivers: &[usize]) -> Record {
         recheck: Duration::ZERO,
     };
     let words = ["udpbench", "find", "lossless", "--engine", "std"];
-    Record::new(Header {
+    Record::new(FindHeader {
         run: Run::new("", words.map(str::to_owned).to_vec()),
-        question: Question::Lossless(asked),
+        question: SearchQuestion::Lossless(asked),
         max_time: Duration::from_secs(50),
         settings: Settings::default(),
         plan: Plan {
@@ -53,7 +53,7 @@ fn record(senders: &[usize], receivers: &[usize]) -> Record {
 /// Makes the next trial, which loses a third of its datagrams above 10,000 per second. `waited`: share of it in which
 /// other programs had the CPU of the receiver.
 fn try_next(record: &mut Record, waited: f64) {
-    let next = record.cases()[0].next().expect("it is not finished");
+    let next = record.cases[0].next().expect("it is not finished");
     let mut sample = window(1);
     sample.case = next.case.key();
     sample.window_ns = u64::try_from(next.window.as_nanos()).expect("short");
@@ -130,10 +130,10 @@ fn a_few_trials_that_were_made_again_are_no_doubt() {
 /// Returns the last lines of a finished search.
 fn finished(senders: &[usize], receivers: &[usize], waited: f64) -> String {
     let mut record = record(senders, receivers);
-    while record.cases()[0].next().is_some() {
+    while record.cases[0].next().is_some() {
         try_next(&mut record, waited);
     }
-    assert!(matches!(&record.cases()[0].search, Search::Lossless(it) if it.found().load.is_some()));
+    assert!(matches!(&record.cases[0].search, Search::Lossless(it) if it.found().load.is_some()));
     answers(&record).answer
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::super::axis::{AxisQuestion, AxisSearch, Finding, IdleShare, Parameter, Trial};
+use super::super::axis::{AxisQuestion, AxisSearch, AxisTrial, Finding, IdleShare, Parameter};
 use super::{SEARCHES, normal};
 use crate::data::Case;
 use crate::sys::idle_states::{IdleState, IdleTimes};
-use crate::verdict::judge::By;
+use crate::verdict::judge::Metric;
 
 fn search(seed: u32) -> AxisSearch {
     let time = |text: &str| text.parse().expect("a think time");
@@ -15,7 +15,7 @@ fn search(seed: u32) -> AxisSearch {
             from: time("10us"),
             to: time("1s"),
         },
-        by: By::Speed,
+        by: Metric::Speed,
         threshold_pct: 100.0,
         rounds: 18,
         trial: Duration::from_millis(50),
@@ -40,11 +40,11 @@ fn searched(of: impl Fn(u64) -> (f64, f64), noise: f64, dice: &mut fastrand::Rng
         // The median of a few scatters more than the median of many.
         let scatter = noise * (1.0 + 1.0 / (answered.max(1) as f64).sqrt());
         let median = round_trip * (drift + scatter * normal(dice)).exp();
-        search.note(Trial {
+        search.note(AxisTrial {
             ns: (answered > 0).then_some(median),
             lost: unanswered,
             sent: asked,
-            ..Trial::default()
+            ..AxisTrial::default()
         });
         trials += 1;
         assert!(trials < 1000, "{:?}", search.found());
@@ -169,7 +169,7 @@ fn an_idle_state_that_is_entered_after_a_step_is_named() {
             name: name.to_owned(),
             ns,
         };
-        search.note(Trial {
+        search.note(AxisTrial {
             ns: Some(if sleeps { 200e3 } else { 80e3 }),
             lost: 0,
             sent: 10,

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::super::axis::{AxisQuestion, AxisSearch, Finding, Parameter, Trial};
+use super::super::axis::{AxisQuestion, AxisSearch, AxisTrial, Finding, Parameter};
 use super::{SEARCHES, normal};
 use crate::data::Case;
-use crate::verdict::judge::By;
+use crate::verdict::judge::Metric;
 
 /// Noise of a window, as a fraction.
 const NOISE: f64 = 0.03;
@@ -13,7 +13,7 @@ const NOISE: f64 = 0.03;
 fn question() -> AxisQuestion {
     AxisQuestion {
         parameter: Parameter::Call,
-        by: By::Speed,
+        by: Metric::Speed,
         threshold_pct: 2.0,
         rounds: 120,
         trial: Duration::from_millis(50),
@@ -21,10 +21,10 @@ fn question() -> AxisQuestion {
     }
 }
 
-fn of_ns(ns: f64) -> Trial {
-    Trial {
+fn of_ns(ns: f64) -> AxisTrial {
+    AxisTrial {
         ns: Some(ns),
-        ..Trial::default()
+        ..AxisTrial::default()
     }
 }
 
@@ -185,7 +185,7 @@ fn the_first_value_that_loses_datagrams_from_the_knee_on_is_known() {
         let mut search = AxisSearch::new(case, question());
         while let Some(next) = search.next() {
             let train = u16::from(next.case.train.expect("a train"));
-            search.note(Trial {
+            search.note(AxisTrial {
                 lost: if loses(train) { 400 } else { 1 },
                 sent: 1000,
                 ..of_ns(if train == 1 { 2000.0 } else { 1000.0 })

@@ -43,11 +43,8 @@ impl Evidence for Sweeps {
                 return None;
             }
             let own = &self.cases[cases[0]].label;
-            let is_sure = |change: Option<Change>| {
-                change.is_some_and(|change| {
-                    change.p_value <= risk && change.estimate * seen.estimate > 0.0
-                })
-            };
+            let is_so = |it: Change| it.p_value <= risk && it.estimate * seen.estimate > 0.0;
+            let is_sure = |change: Option<Change>| change.is_some_and(is_so);
             let doubt = |rival: &str| {
                 let mut two = [own.clone(), rival.to_owned()];
                 two.sort_unstable();
@@ -70,9 +67,7 @@ impl Sweeps {
     /// Returns the other engines in the blocks of some cases that have not changed there.
     fn rivals(&self, cases: &[usize], changed: &BTreeSet<usize>) -> BTreeSet<&str> {
         let own = &self.cases[cases[0]].label;
-        let blocks = cases
-            .iter()
-            .map(|&number| &self.blocks[&self.cases[number].block]);
+        let blocks = cases.iter().map(|&it| &self.blocks[&self.cases[it].block]);
         let rivals = blocks.flatten().filter(|(label, cases)| {
             *label != own && cases.iter().any(|case| !changed.contains(case))
         });
@@ -88,10 +83,8 @@ impl Sweeps {
         changed: &BTreeSet<usize>,
     ) -> [Option<Change>; 2] {
         let own = &self.cases[cases[0]].label;
-        let inside: BTreeSet<BlockKey> = cases
-            .iter()
-            .map(|&number| self.cases[number].block)
-            .collect();
+        let inside = cases.iter().map(|&number| self.cases[number].block);
+        let inside: BTreeSet<BlockKey> = inside.collect();
         // Changes of the engine and of the rival in each block, elsewhere and in the blocks of the cases.
         let mut groups: [Vec<[f64; 2]>; 2] = Default::default();
         for (block, engines) in &self.blocks {
@@ -110,15 +103,11 @@ impl Sweeps {
             }
         }
         let values = |of: fn(&[f64; 2]) -> f64| {
-            groups
-                .each_ref()
-                .map(|group| group.iter().map(of).collect::<Vec<f64>>())
+            let values = |group: &Vec<[f64; 2]>| group.iter().map(of).collect::<Vec<f64>>();
+            groups.each_ref().map(values)
         };
-        let [own, rivals, ratios] = [
-            values(|it| it[0]),
-            values(|it| it[1]),
-            values(|it| it[0] - it[1]),
-        ];
+        let (own, rivals) = (values(|it| it[0]), values(|it| it[1]));
+        let ratios = values(|it| it[0] - it[1]);
         let squares = squares_around_mean(&rivals.concat());
         let with_machine = self.contrast(&own, squares, 1.0);
         let squares = ratios.iter().map(|group| squares_around_mean(group)).sum();

@@ -59,8 +59,8 @@ proptest! {
         base in proptest::collection::vec(any_row(), 0..40),
         new in proptest::collection::vec(any_row(), 0..40),
     ) {
-        for by in [By::Speed, By::Cpu] {
-            let question = Question { by, ..Question::default() };
+        for by in [Metric::Speed, Metric::Cpu] {
+            let question = Criterion { by, ..Criterion::default() };
             let (base, new) = (results("a", base.clone()), results("b", new.clone()));
             let found = compare([&[base], &[new.clone(), new]], question);
             let text = crate::verdict::compare::table::draw(&found, Detail::All, 100);

@@ -22,7 +22,7 @@ fn what_worked_and_fails_now_is_broken() {
     assert_eq!(verdict_of(row("mio-level", 0.9), failed.clone()), broken);
     let both = vec![row("std", 0.9), row("mio-level", 0.9)];
     let new = results("b", vec![both[0].clone(), failed]);
-    assert!(against(results("a", both), new).is_worse());
+    assert!(against(results("a", both), new).judgement.is_worse());
 }
 
 #[test]
@@ -37,7 +37,11 @@ fn what_receives_nothing_now_is_broken_even_where_its_row_says_ok() {
     });
     assert_eq!(verdict_of(row("mio-level", 0.9), dead.clone()), broken);
     let before = results("a", vec![row("mio-level", 0.9)]);
-    assert!(against(before, results("b", vec![dead.clone()])).is_worse());
+    assert!(
+        against(before, results("b", vec![dead.clone()]))
+            .judgement
+            .is_worse()
+    );
     let found = against(results("a", vec![dead.clone()]), results("b", vec![dead]));
     assert_eq!(found.remarks[0], "1 case failed BEFORE");
 }
@@ -171,7 +175,7 @@ fn what_fails_in_one_of_two_runs_after_is_undecided() {
     let run = |row: Row| results("b", vec![row]);
     let before = [run(row("mio-level", 0.9))];
     let after = [run(row("mio-level", 0.9)), run(failed)];
-    let found = compare([&before, &after], Question::default());
+    let found = compare([&before, &after], Criterion::default());
     let why = Obstacle::FailedInRuns {
         failures: 1,
         runs: 2,
@@ -181,7 +185,7 @@ fn what_fails_in_one_of_two_runs_after_is_undecided() {
         found.judgement.cases[0].answer.verdict,
         Verdict::Undecided(why)
     );
-    assert!(!found.is_worse() && found.is_inconclusive());
+    assert!(!found.judgement.is_worse() && found.is_inconclusive());
 }
 
 #[test]
@@ -202,7 +206,7 @@ fn what_other_programs_took_the_cpu_of_is_no_change_on_either_side() {
         let why = Obstacle::Disturbed { sides };
         let verdict = found.judgement.cases[0].answer.verdict.clone();
         assert_eq!(verdict, Verdict::Undecided(why));
-        assert!(!found.is_worse() && found.is_inconclusive() && found.is_disturbed);
+        assert!(!found.judgement.is_worse() && found.is_inconclusive() && found.is_disturbed);
     }
     let one_window = Row {
         disturbed_windows: Some(1),
@@ -280,6 +284,6 @@ fn runs_that_share_no_case_are_told_by_the_first_case_of_each() {
     let expected = "1 case only AFTER: BEFORE has std:std/2t/1460B/connected/v4, AFTER \
                     std:std/2t/1460B/connected/v4/rcvbuf2048 (udpbench ab measures two settings in turn)";
     let sides = [&[before][..], &[after][..]];
-    let found = compare(sides, Question::default());
+    let found = compare(sides, Criterion::default());
     assert_eq!(found.obstacle().as_deref(), Some(expected));
 }

@@ -98,7 +98,7 @@ fn an_engine_that_is_slower_is_found_and_never_passed() {
             "{counts:?} {slowed} {speed}: {alarms}"
         );
         assert_eq!(
-            count(&found, |found| !found.is_worse()
+            count(&found, |found| !found.judgement.is_worse()
                 && !found.is_inconclusive()),
             0
         );

@@ -12,8 +12,8 @@ use crate::verdict::rank::standing::{Measure, RankedEngine, Standing};
 pub(super) struct Choice<'a> {
     pub(super) label: &'a str,
     pub(super) conditions: Conditions,
-    pub(super) outcome: Outcome<'a>,
-    /// The engines that are, or may be, the best: those of [`Outcome::Best`] are tied.
+    pub(super) outcome: ChoiceOutcome<'a>,
+    /// The engines that are, or may be, the best: those of [`ChoiceOutcome::Best`] are tied.
     pub(super) engines: Labels<'a>,
     /// Engines that are equally fast but need more CPU time.
     pub(super) dearer: Labels<'a>,
@@ -26,7 +26,7 @@ pub(super) struct Choice<'a> {
 }
 
 /// The outcome for the engines that may be recommended, under the same conditions.
-pub(super) enum Outcome<'a> {
+pub(super) enum ChoiceOutcome<'a> {
     Best,
     /// The engines cannot be told apart because of noise.
     Noisy {
@@ -41,7 +41,7 @@ pub(super) enum Outcome<'a> {
 
 impl Choice<'_> {
     pub(super) fn is_best(&self) -> bool {
-        matches!(self.outcome, Outcome::Best)
+        matches!(self.outcome, ChoiceOutcome::Best)
     }
 
     /// Returns whether an engine is missing, as something disturbed its measurement.
@@ -57,7 +57,7 @@ impl<'a> Choices<'a> {
         let mut choice = Choice {
             label,
             conditions,
-            outcome: Outcome::Nobody("no engine kept up".to_owned()),
+            outcome: ChoiceOutcome::Nobody("no engine kept up".to_owned()),
             engines: Labels::new(),
             dearer: Labels::new(),
             is_to_slow_down: false,
@@ -83,17 +83,17 @@ impl<'a> Choices<'a> {
             let all = self.labels(places);
             let is_told = self.cheapest(&all, &[choice.conditions]).is_some();
             if full.is_waited_for && is_told {
-                (choice.outcome, choice.engines) = (Outcome::Best, all);
+                (choice.outcome, choice.engines) = (ChoiceOutcome::Best, all);
             } else {
                 let why = format!("{}: compare CPU times at a lower rate", full.what);
-                choice.outcome = Outcome::Nobody(why);
+                choice.outcome = ChoiceOutcome::Nobody(why);
             }
             choice.full = Some(full);
         } else if !least.is_clean() {
             choice.is_to_slow_down = true;
             let (least, lost) = (&least.label, least.most_lost_pct());
             let why = format!("all lost {LOSSY_PCT} % or more, the least {least} ({lost:.1} %)");
-            choice.outcome = Outcome::Nobody(why);
+            choice.outcome = ChoiceOutcome::Nobody(why);
         } else {
             (choice.engines, choice.outcome) = self.best(standing);
             self.leave_out_overrun(choice);
@@ -117,7 +117,7 @@ impl<'a> Choices<'a> {
     }
 
     /// Chooses among the engines that lost little.
-    fn best(&self, standing: &Standing) -> (Labels<'a>, Outcome<'a>) {
+    fn best(&self, standing: &Standing) -> (Labels<'a>, ChoiceOutcome<'a>) {
         let known = standing.of_these(|place| self.from.label(place).is_some());
         let clean = known.of_these(RankedEngine::is_clean);
         let mut best: Vec<&RankedEngine> = clean.leaders().iter().collect();
@@ -144,13 +144,13 @@ impl<'a> Choices<'a> {
         let apart_pct = apart_pct(&best);
         let engines = self.labels(best);
         if apart_pct > NEEDED_PCT || (has_std && !beat_std.is_empty()) {
-            let noisy = Outcome::Noisy {
+            let noisy = ChoiceOutcome::Noisy {
                 apart_pct,
                 beat_std,
             };
             return (engines, noisy);
         }
-        (&engines | &self.labels(near(&clean)), Outcome::Best)
+        (&engines | &self.labels(near(&clean)), ChoiceOutcome::Best)
     }
 
     /// Removes engines that are only chosen because a better one overran its receivers: who sends less loses less.
@@ -164,7 +164,7 @@ impl<'a> Choices<'a> {
         };
         if others.is_empty() {
             behind.retain(|other| better(other) == Some(lossy));
-            choice.outcome = Outcome::Nobody(format!(
+            choice.outcome = ChoiceOutcome::Nobody(format!(
                 "{} received more than {} for less CPU time, but overran its receivers or the path ({:.1} % lost)",
                 lossy.label,
                 names(&behind, "and"),

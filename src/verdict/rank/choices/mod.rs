@@ -6,7 +6,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use self::choice::apart_pct;
-use self::choice::{Choice, Outcome, near};
+use self::choice::{Choice, ChoiceOutcome, near};
 pub(super) use self::words::{half_in_words, names};
 use super::BoardRanking;
 use super::group::Conditions;
@@ -197,7 +197,7 @@ impl<'a> Choices<'a> {
 
     /// Returns whether more windows may tell more engines apart.
     pub(super) fn are_open(&self) -> bool {
-        let is_noisy = |choice: &Choice| matches!(choice.outcome, Outcome::Noisy { .. });
+        let is_noisy = |choice: &Choice| matches!(choice.outcome, ChoiceOutcome::Noisy { .. });
         let mut each = self.each.iter();
         each.any(|choice| is_noisy(choice) || choice.is_disturbed())
     }

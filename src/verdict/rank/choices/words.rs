@@ -1,6 +1,6 @@
 //! Puts the choices into words.
 
-use super::{Choice, Choices, Labels, NEEDED_PCT, Outcome};
+use super::{Choice, ChoiceOutcome, Choices, Labels, NEEDED_PCT};
 use crate::data::EngineName;
 use crate::text::digits::counted;
 use crate::verdict::rank::limit;
@@ -29,7 +29,7 @@ impl Choices<'_> {
         let mut lines = Vec::new();
         for (_, alike) in said.iter().take(MOST_LISTED) {
             let spreads = alike.iter().map(|choice| match choice.outcome {
-                Outcome::Noisy { apart_pct, .. } => apart_pct,
+                ChoiceOutcome::Noisy { apart_pct, .. } => apart_pct,
                 _ => 0.0,
             });
             let text = self.in_words(alike[0], spreads.fold(0.0, f64::max));
@@ -66,7 +66,7 @@ impl Choices<'_> {
     /// `apart_pct`: by how much noisy ones differ at most.
     fn in_words(&self, choice: &Choice, apart_pct: f64) -> String {
         let text = match &choice.outcome {
-            Outcome::Best => {
+            ChoiceOutcome::Best => {
                 let verb = match (self.is_doubtful(), self.measure) {
                     (true, _) => "perhaps ",
                     (false, Measure::Cpu) => "",
@@ -86,8 +86,8 @@ impl Choices<'_> {
                 };
                 format!("{verb}{engines}{why}")
             }
-            Outcome::Noisy { beat_std, .. } => noisy_in_words(choice, beat_std, apart_pct),
-            Outcome::Nobody(why) => format!("no recommendation: {why}"),
+            ChoiceOutcome::Noisy { beat_std, .. } => noisy_in_words(choice, beat_std, apart_pct),
+            ChoiceOutcome::Nobody(why) => format!("no recommendation: {why}"),
         };
         text + &self.beside(choice)
     }

@@ -89,7 +89,7 @@ fn full_sweep() -> Vec<Row> {
 
 /// Returns the answer in a terminal of 80 columns.
 fn ending(rows: &[Row]) -> String {
-    ranked(rows).answer(By::Both).draw_last(80)
+    ranked(rows).answer(RankBy::Both).draw_last(80)
 }
 
 /// Returns a default sweep at a rate, which the first row did not keep.
@@ -112,7 +112,7 @@ fn who_sends_in_bursts_at_a_rate_is_named_with_the_time_between_them() {
         row.gap_p99_us = Some(if is_batched { 2040.0 } else { 150.0 });
     }
     let said = "mmsg wakes less often: it sends in bursts 2.04 ms apart (p99; ";
-    let answer = ranked(&rows).answer(By::Both);
+    let answer = ranked(&rows).answer(RankBy::Both);
     assert!(
         answer.said.iter().any(|line| line.starts_with(said)),
         "{answer:?}"
@@ -120,7 +120,7 @@ fn who_sends_in_bursts_at_a_rate_is_named_with_the_time_between_them() {
     for row in &mut rows {
         row.gap_p99_us = Some(150.0);
     }
-    let answer = ranked(&rows).answer(By::Both);
+    let answer = ranked(&rows).answer(RankBy::Both);
     assert!(
         !answer.said.iter().any(|line| line.contains("bursts")),
         "{answer:?}"

@@ -11,7 +11,7 @@ proptest! {
     fn no_rows_are_too_strange_to_be_ranked(rows in proptest::collection::vec(strange(), 0..30)) {
         let ranking = rank(&[file(&rows)]);
         let widths = [60, 80, 100].into_iter().zip([false, true, true]);
-        for (by, (width, details)) in [By::Speed, By::Cpu, By::Both].into_iter().zip(widths) {
+        for (by, (width, details)) in [RankBy::Speed, RankBy::Cpu, RankBy::Both].into_iter().zip(widths) {
             let view = View { by, top: 2, details };
             for line in table::draw(&ranking, view, width).lines() {
                 // A word that is wider than the line stays whole.

@@ -4,7 +4,7 @@ use super::*;
 use crate::data::{Case, Direction};
 
 fn first_claim(rows: &[Row]) -> String {
-    sentences(&ranked(rows), By::Both).remove(0)
+    sentences(&ranked(rows), RankBy::Both).remove(0)
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn overloaded(row: &Row, answered_pct: f64) -> Row {
 
 /// Returns the answer in a terminal of 80 columns.
 fn ending(rows: &[Row]) -> String {
-    let text = ranked(rows).answer(By::Both).draw(80);
+    let text = ranked(rows).answer(RankBy::Both).draw(80);
     for line in text.lines() {
         assert!(is_command(line) || line.chars().count() <= 80, "{line}");
     }
@@ -249,7 +249,7 @@ fn throughput_and_round_trips_of_a_machine_have_an_answer_each() {
     let ranking = rank(&[file(&rows)]);
     let answers = ranking
         .iter()
-        .map(|board| board.answer(By::Both).said[0].clone());
+        .map(|board| board.answer(RankBy::Both).said[0].clone());
     let expected = [
         "Over loopback, of 2 engines: use mmsg",
         "Over loopback, of 2 engines, by the median round trip: use std",

@@ -64,7 +64,7 @@ impl Dice {
                 rows.push(Row::new(&input, &Environment::default()));
             }
         }
-        ranked(&rows).answer(By::Both)
+        ranked(&rows).answer(RankBy::Both)
     }
 
     /// Returns a window without loss. Speed and CPU time err independently.

@@ -2,25 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::Side;
-use super::header::{Header, Pair, pairs};
+use super::header::{Pair, pairs};
+use super::{AbComparison, Side};
 use crate::results::log::{Event, Of};
 use crate::results::row;
-use crate::verdict::judge::By;
-
-/// Header and results so far of a comparison.
-#[derive(Clone, Debug)]
-pub struct Record {
-    pub(super) header: Header,
-    pairs: Vec<Measured>,
-    is_interrupted: bool,
-}
+use crate::verdict::judge::Metric;
 
 /// Results of a pair so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Measured {
+pub(super) struct PairWindows {
     /// Windows of A and B by round, from 1.
-    rounds: BTreeMap<u32, [Option<Outcome>; 2]>,
+    rounds: BTreeMap<u32, [Option<WindowOutcome>; 2]>,
     /// Windows that were measured twice.
     pub(super) repeated: usize,
     /// Reason why its setting is not tried any more.
@@ -28,11 +20,11 @@ pub(super) struct Measured {
 }
 
 /// Figures of a window, or why there are none.
-pub(super) type Outcome = Result<Figures, Failure>;
+pub(super) type WindowOutcome = Result<Figures, WindowFailure>;
 
 /// Failure of a side in a round.
 #[derive(Clone, Debug)]
-pub(super) struct Failure {
+pub(super) struct WindowFailure {
     pub(super) reason: row::Failure,
     /// Other programs that used CPU time when it failed.
     pub(super) other_programs: Option<String>,
@@ -41,53 +33,17 @@ pub(super) struct Failure {
 /// Figures of a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figures {
-    pub(super) received_pps: Option<f64>,
-    pub(super) cpu_ns_per_packet: Option<f64>,
+    /// Datagrams received per second, and CPU time per datagram in nanoseconds: a value for each [`Metric`].
+    pub(super) values: [Option<f64>; 2],
     /// True if other programs took CPU time from it.
     pub(super) is_disturbed: bool,
 }
 
-impl Figures {
-    fn of(&self, by: By) -> Option<f64> {
-        match by {
-            By::Speed => self.received_pps,
-            By::Cpu => self.cpu_ns_per_packet,
-        }
-    }
-}
-
-impl Record {
-    /// Creates a record without results.
-    ///
-    /// # Errors
-    /// Returns an error if the cases of A do not match the cases of B.
-    pub fn new(header: Header) -> Result<Self, String> {
-        let count = pairs(&header)?.len();
-        Ok(Self {
-            header,
-            pairs: vec![Measured::default(); count],
-            is_interrupted: false,
-        })
-    }
-
-    /// Returns the header of the log.
-    pub fn header(&self) -> &Header {
-        &self.header
-    }
-
+impl AbComparison {
     /// Returns every pair, including pairs that do not run.
     pub fn pairs(&self) -> Vec<Pair<'_>> {
         // `new` has checked that the cases match.
         pairs(&self.header).unwrap_or_default()
-    }
-
-    pub(super) fn measured(&self) -> &[Measured] {
-        &self.pairs
-    }
-
-    /// Returns whether the comparison was interrupted and was not resumed.
-    pub(super) fn is_interrupted(&self) -> bool {
-        self.is_interrupted
     }
 
     /// Returns the reasons why settings are not tried any more.
@@ -136,17 +92,16 @@ impl Record {
     ///
     /// # Errors
     /// Returns an error if the event is impossible, and says why.
-    pub fn take(&mut self, event: &Event) -> Result<(), String> {
+    pub(super) fn add(&mut self, event: &Event) -> Result<(), String> {
         match event {
             Event::Window(window) => {
                 let sample = &window.sample;
                 let (side, pair) = self.place(window.side, &sample.case, window.tuning)?;
                 let figures = Figures {
-                    received_pps: row::received_pps(sample),
-                    cpu_ns_per_packet: row::cpu_ns_per_packet(sample),
+                    values: [row::received_pps(sample), row::cpu_ns_per_packet(sample)],
                     is_disturbed: row::disturbs(row::share_of_one(sample), sample),
                 };
-                self.put_outcome(side, pair, sample.round, Ok(figures))?;
+                self.put_outcome(side, pair, sample.round, Ok(figures));
             }
             Event::Repeated { of, .. } => {
                 let (_, pair) = self.place(of.side, &of.case, of.tuning)?;
@@ -158,7 +113,7 @@ impl Record {
                 reason,
                 other_programs,
             } => {
-                let failure = Failure {
+                let failure = WindowFailure {
                     reason: reason.clone(),
                     other_programs: other_programs.clone(),
                 };
@@ -166,7 +121,7 @@ impl Record {
                 if reason.is_of_setting() {
                     self.pairs[pair].given_up = Some(reason.clone());
                 }
-                self.put_outcome(side, pair, *round, Err(failure))?;
+                self.put_outcome(side, pair, *round, Err(failure));
             }
             Event::Interrupted { .. } => self.is_interrupted = true,
             Event::Resumed { .. } => {
@@ -189,9 +144,6 @@ impl Record {
         tuning: Option<usize>,
     ) -> Result<(Side, usize), String> {
         let side = side.ok_or_else(|| format!("{case}: of no side"))?;
-        if tuning.is_some() != self.header.tunings.is_some() {
-            return Err(format!("{case}: whether a setting is tried differs"));
-        }
         let mut cases = self.header.setup(side).plan.cases();
         let case_number = cases.position(|planned| planned.case.key() == case);
         let case_number = case_number.ok_or_else(|| format!("{side} has no case {case}"))?;
@@ -219,40 +171,33 @@ impl Record {
     pub(super) fn put_outcome(
         &mut self,
         side: Side,
-        number: usize,
+        pair: usize,
         round: u32,
-        outcome: Outcome,
-    ) -> Result<(), String> {
-        let most = self.header.most_rounds();
-        if round == 0 || round > most {
-            return Err(format!("round {round}, but there are rounds 1 to {most}"));
-        }
-        let sides = self.pairs[number].rounds.entry(round).or_default();
-        match sides[side as usize].replace(outcome) {
-            None => Ok(()),
-            Some(_) => Err(format!("round {round} of pair {number} twice in {side}")),
-        }
+        outcome: WindowOutcome,
+    ) {
+        let sides = self.pairs[pair].rounds.entry(round).or_default();
+        sides[side as usize] = Some(outcome);
     }
 }
 
-impl Measured {
+impl PairWindows {
     /// Returns the logarithm of B over A, by round.
-    pub(super) fn differences(&self, by: By) -> BTreeMap<u32, f64> {
-        let value = |outcome: &Option<Outcome>| {
-            let value = outcome.as_ref()?.as_ref().ok()?.of(by);
+    pub(super) fn differences(&self, by: Metric) -> BTreeMap<u32, f64> {
+        let value = |outcome: &Option<WindowOutcome>| {
+            let value = outcome.as_ref()?.as_ref().ok()?.values[by as usize];
             value.filter(|&value| value > 0.0)
         };
         let rounds = self.rounds.iter();
-        let difference = |(round, [a, b]): (&u32, &[Option<Outcome>; 2])| {
+        let difference = |(round, [a, b]): (&u32, &[Option<WindowOutcome>; 2])| {
             Some((*round, (value(b)? / value(a)?).ln()))
         };
         rounds.filter_map(difference).collect()
     }
 
     /// Returns the middle of the values of a side.
-    pub(super) fn middle(&self, side: Side, by: By) -> Option<f64> {
+    pub(super) fn middle(&self, side: Side, by: Metric) -> Option<f64> {
         let outcomes = self.outcomes(side);
-        let values = outcomes.filter_map(|outcome| outcome.as_ref().ok()?.of(by));
+        let values = outcomes.filter_map(|outcome| outcome.as_ref().ok()?.values[by as usize]);
         let values: Vec<f64> = values.collect();
         crate::stats::estimate(&values).map(|estimate| estimate.middle)
     }
@@ -267,7 +212,7 @@ impl Measured {
     }
 
     /// Returns the windows and failures of a side, by round.
-    pub(super) fn outcomes(&self, side: Side) -> impl Iterator<Item = &Outcome> {
+    pub(super) fn outcomes(&self, side: Side) -> impl Iterator<Item = &WindowOutcome> {
         let rounds = self.rounds.values();
         rounds.filter_map(move |sides| sides[side as usize].as_ref())
     }

@@ -3,66 +3,45 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
 
-use super::header::{Header, Pair};
+use super::header::{AbHeader, Pair, pairs};
 use super::judge::judge;
-use super::{Record, Side};
+use super::windows::PairWindows;
+use super::{AbComparison, Side};
 use crate::data::{BlockKey, Sample};
 use crate::plan::Planned;
 use crate::results::log::Event;
 use crate::results::row::{self, Row};
 use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::trial::spec::TrialSpec;
-use crate::verdict::judge::{Engine, Question, Verdict};
+use crate::verdict::judge::{Criterion, JudgedEngine, Verdict};
 
-/// State of a comparison.
-#[derive(Clone, Debug)]
-pub struct Comparison {
-    /// Results so far.
-    pub record: Record,
-    /// Question of the comparison. With `--decide`, its verdicts end the comparison.
-    pub question: Question,
-    /// Round in hand, from 1. 0: none has begun.
-    round: u32,
-    /// Sides and pairs of the round that are still to come.
-    groups: VecDeque<(Side, Vec<usize>)>,
-    /// Remaining steps of the side in hand.
-    steps: VecDeque<Step>,
-    /// Pairs of engines that have their verdict, and are not measured any more (`--decide`).
-    told: BTreeSet<usize>,
-    /// Time after which no new round begins (`--decide`).
-    end: Option<Instant>,
-}
+impl Logged for AbComparison {
+    type Header = AbHeader;
 
-impl From<Record> for Comparison {
-    fn from(record: Record) -> Self {
-        Self {
-            record,
-            question: Question::default(),
+    fn begin(header: AbHeader) -> Result<Self, String> {
+        let count = pairs(&header)?.len();
+        Ok(Self {
+            header,
+            question: Criterion::default(),
+            pairs: vec![PairWindows::default(); count],
+            is_interrupted: false,
             round: 0,
             groups: VecDeque::new(),
             steps: VecDeque::new(),
             told: BTreeSet::new(),
             end: None,
-        }
+        })
+    }
+
+    fn header(&self) -> &AbHeader {
+        &self.header
     }
 }
 
-impl Logged for Comparison {
-    type Header = Header;
-
-    fn begin(header: Header) -> Result<Self, String> {
-        Ok(Record::new(header)?.into())
-    }
-
-    fn header(&self) -> &Header {
-        self.record.header()
-    }
-}
-
-impl Experiment for Comparison {
+impl Experiment for AbComparison {
     fn next(&mut self, now: Instant) -> Option<Step> {
         if self.round == 0 {
-            let until = self.header().until;
+            let until = self.header.until;
             self.end = until.and_then(|until| now.checked_add(until.max_time));
         }
         loop {
@@ -84,14 +63,14 @@ impl Experiment for Comparison {
     }
 
     fn take(&mut self, event: &Event) -> Result<Vec<Row>, String> {
-        self.record.take(event)?;
+        self.add(event)?;
         Ok(Vec::new())
     }
 
     fn is_complete(&self) -> bool {
-        let mut replayed = Self::from(self.record.clone());
-        replayed.question = self.question;
-        for round in 1..=self.header().most_rounds() {
+        let mut replayed = self.clone();
+        replayed.told.clear();
+        for round in 1..=self.header.most_rounds() {
             if !replayed.is_over(round) {
                 return false;
             }
@@ -105,10 +84,10 @@ impl Experiment for Comparison {
 
     /// Counts windows up to the next look.
     fn work(&self) -> Work {
-        let header = self.header();
+        let header = &self.header;
         let rounds = self.round.max(1).next_multiple_of(header.rounds.max(1));
         let runs = self.measured_pairs().count() as u64;
-        let (done, _) = self.record.windows();
+        let (done, _) = self.windows();
         Work {
             done,
             all: done.max(2 * u64::from(rounds) * runs),
@@ -125,16 +104,16 @@ impl Experiment for Comparison {
     }
 }
 
-impl Comparison {
+impl AbComparison {
     /// Returns whether this many rounds are enough.
     fn is_enough(&self, rounds: u32) -> bool {
-        rounds == self.header().most_rounds()
+        rounds == self.header.most_rounds()
             || self.is_look(rounds) && self.measured_pairs().next().is_none()
     }
 
     /// Returns whether one looks at the results after this round.
     fn is_look(&self, round: u32) -> bool {
-        let header = self.header();
+        let header = &self.header;
         header.until.is_some() && round > 0 && round % header.rounds == 0
     }
 
@@ -143,13 +122,13 @@ impl Comparison {
         if !self.is_look(round) {
             return;
         }
-        let judgement = judge(&self.record.up_to(round), self.question);
-        let is_told = |engine: &&Engine| match engine.whole.verdict {
+        let judgement = judge(&self.up_to(round), self.question);
+        let is_told = |engine: &&JudgedEngine| match engine.whole.verdict {
             Verdict::Better | Verdict::Same => engine.is_surely_not_worse(self.question),
             _ => engine.whole.verdict.is_bad(),
         };
         for engine in judgement.engines.iter().filter(is_told) {
-            let pairs = self.record.pairs();
+            let pairs = self.pairs();
             let of_engine = (0..pairs.len()).filter(|&pair| pairs[pair].label() == engine.label);
             self.told.extend(of_engine.collect::<Vec<usize>>());
         }
@@ -157,61 +136,58 @@ impl Comparison {
 
     /// Returns the pairs that the next round measures.
     fn measured_pairs(&self) -> impl Iterator<Item = usize> {
-        let pairs = 0..self.record.measured().len();
+        let pairs = 0..self.pairs.len();
         pairs.filter(|&pair| self.is_measured(pair))
     }
 
     /// Returns whether the next round measures a pair.
     fn is_measured(&self, pair: usize) -> bool {
-        let refusal = self.record.pairs()[pair].refusal().is_some();
-        let measured = &self.record.measured()[pair];
-        let is_decided = measured.is_decided(self.record.rounds_to_blame());
+        let refusal = self.pairs()[pair].refusal().is_some();
+        let measured = &self.pairs[pair];
+        let is_decided = measured.is_decided(self.rounds_to_blame());
         !refusal && !is_decided && !self.told.contains(&pair)
     }
 
     /// Returns whether each pair that this round measures was tried on both sides.
     fn is_over(&self, round: u32) -> bool {
-        let has_both = |pair| Side::BOTH.map(|side| self.record.has_outcome(pair, round, side));
+        let has_both = |pair| Side::BOTH.map(|side| self.has_outcome(pair, round, side));
         self.measured_pairs()
             .all(|pair| has_both(pair) == [true; 2])
     }
 
     fn begin_round(&mut self) {
         self.round += 1;
-        let groups = order(self.header(), &self.record.pairs(), self.round);
-        let sides = groups
-            .into_iter()
-            .flat_map(|(sides, pairs)| sides.map(|side| (side, pairs.clone())));
-        self.groups = sides.collect();
+        let groups = order(&self.header, &self.pairs(), self.round).into_iter();
+        let of_side = |(sides, pairs): ([Side; 2], Vec<usize>)| sides.map(|it| (it, pairs.clone()));
+        self.groups = groups.flat_map(of_side).collect();
     }
 
     /// Returns the remaining steps of these pairs on one side.
     fn of_side(&self, side: Side, pairs: &[usize]) -> VecDeque<Step> {
-        let is_wanted = |&&pair: &&usize| {
-            self.is_measured(pair) && !self.record.has_outcome(pair, self.round, side)
-        };
+        let is_wanted =
+            |&&pair: &&usize| self.is_measured(pair) && !self.has_outcome(pair, self.round, side);
         let trials = pairs.iter().filter(is_wanted);
         let trials: Vec<Step> = trials.filter_map(|&pair| self.trial(side, pair)).collect();
-        let command = self.header().setup(side).before.clone();
+        let command = self.header.setup(side).before.clone();
         let command = command.filter(|_| !trials.is_empty());
         let prepare = command.map(|command| Step::Prepare { side, command });
         prepare.into_iter().chain(trials).collect()
     }
 
     fn trial(&self, side: Side, number: usize) -> Option<Step> {
-        let setup = self.header().setup(side);
-        let pair = *self.record.pairs().get(number)?;
+        let setup = self.header.setup(side);
+        let pair = *self.pairs().get(number)?;
         let Planned { case, .. } = pair.side(side);
         let placement = pair.side(side).placement()?;
-        let wire = self.header().wire.as_ref();
+        let wire = self.header.wire.as_ref();
         let spec = TrialSpec::new(case, placement, &setup.settings).over(wire);
         let tuning = pair.tuning.filter(|_| side == Side::B);
         let changed = tuning.map_or_else(String::new, |it| format!(" with {}", it.name.text()));
         Some(Step::Trial(Box::new(Trial {
-            of: self.record.name(side, number),
+            of: self.name(side, number),
             round: self.round,
             tuning: tuning.cloned(),
-            is_repeated: self.record.measured()[number].always_fails(side),
+            is_repeated: self.pairs[number].always_fails(side),
             ..Trial::new(case, spec, format!("{side}: {}{changed}", case.key()))
         })))
     }
@@ -220,7 +196,7 @@ impl Comparison {
 /// Returns the order of a round: groups of pairs that are measured first on one side, then on the other. Cases are
 /// shuffled, and each side comes first equally often. Every round has its own seed, so a resumed comparison continues in
 /// the same order.
-fn order(header: &Header, pairs: &[Pair], round: u32) -> Vec<([Side; 2], Vec<usize>)> {
+fn order(header: &AbHeader, pairs: &[Pair], round: u32) -> Vec<([Side; 2], Vec<usize>)> {
     let has_command = header.a.before.is_some() || header.b.before.is_some();
     let mut groups: Vec<([Side; 2], Vec<usize>)> = Vec::new();
     let mut last: Option<BlockKey> = None;
@@ -266,7 +242,7 @@ mod tests {
 
     /// Puts rounds of all pairs into a record: `mio-level` differs from round to round, the others do not.
     fn put(
-        record: &mut Record,
+        record: &mut AbComparison,
         rounds: std::ops::RangeInclusive<u32>,
         is_measured: impl Fn(&str) -> bool,
     ) {
@@ -291,19 +267,18 @@ mod tests {
 
     #[test]
     fn an_engine_that_has_its_verdict_is_not_measured_any_more() {
-        let mut record = record(5);
-        let each = record.header().rounds;
-        put(&mut record, 1..=each, |_| true);
-        let mut comparison = Comparison::from(record);
+        let mut comparison = record(5);
+        let each = comparison.header.rounds;
+        put(&mut comparison, 1..=each, |_| true);
         comparison.look(each);
-        let pairs = comparison.record.pairs().len();
+        let pairs = comparison.pairs().len();
         for pair in 0..pairs {
-            let is_unclear = comparison.record.pairs()[pair].label() == "mio-level";
+            let is_unclear = comparison.pairs()[pair].label() == "mio-level";
             assert_eq!(comparison.is_measured(pair), is_unclear);
         }
         assert!(!comparison.is_enough(each) && !comparison.is_complete());
         // All looks of the only engine that is left.
-        put(&mut comparison.record, each + 1..=5 * each, |label| {
+        put(&mut comparison, each + 1..=5 * each, |label| {
             label == "mio-level"
         });
         assert!(comparison.is_complete());
@@ -313,7 +288,7 @@ mod tests {
     const RR: &str = "std:std/2t/1460B/connected/v4/rr";
 
     /// Tries RPS and GRO, without settings of a machine.
-    fn of_settings() -> Comparison {
+    fn of_settings() -> AbComparison {
         let keys = [FLOOD, RR].map(str::to_owned);
         let mut header = record_of(&keys, 1).header().clone();
         let tuning = |name| Tuning {
@@ -324,17 +299,20 @@ mod tests {
             tried: [Name::Rps, Name::Gro].map(tuning).into(),
             left_out: Vec::new(),
         });
-        Record::new(header).expect("a header").into()
+        AbComparison::begin(header).expect("a header")
     }
 
     /// Runs all rounds, and returns the trials. `failure`: why a trial fails; else it measures the speed 1.
-    fn run(comparison: &mut Comparison, failure: impl Fn(&Trial) -> Option<Failure>) -> Vec<Trial> {
+    fn run(
+        comparison: &mut AbComparison,
+        failure: impl Fn(&Trial) -> Option<Failure>,
+    ) -> Vec<Trial> {
         let mut trials = Vec::new();
         while let Some(step) = comparison.next(Instant::now()) {
             let Step::Trial(trial) = step else {
                 continue;
             };
-            let record = &mut comparison.record;
+            let record = &mut *comparison;
             let pairs = 0..record.pairs().len();
             let mut windows = pairs.flat_map(|pair| Side::BOTH.map(|side| (side, pair)));
             let window = windows.find(|&(side, pair)| record.name(side, pair) == trial.of);
@@ -371,7 +349,7 @@ mod tests {
                     .all(|it| it.tuning.is_some() == (it.of.side == Some(Side::B)))
             );
         }
-        let labels: Vec<String> = comparison.record.pairs().iter().map(Pair::label).collect();
+        let labels: Vec<String> = comparison.pairs().iter().map(Pair::label).collect();
         assert_eq!(labels, ["rps, flood", "rps, rr", "gro, flood", "gro, rr"]);
     }
 
@@ -388,7 +366,7 @@ mod tests {
         let left: Vec<&Trial> = trials.iter().filter(|it| it.round > 2).collect();
         assert!(left.iter().all(|it| it.of.tuning == Some(0)));
         assert_eq!(left.len(), 4 * (ROUNDS as usize - 2));
-        let judgement = judge(&comparison.record, Question::default());
+        let judgement = judge(&comparison, Criterion::default());
         let settings = judgement.engines.iter().map(|it| &*it.label);
         assert_eq!(settings.collect::<Vec<_>>(), ["rps, flood", "rps, rr"]);
         let given_up = Verdict::NotComparable(Obstacle::GivenUp { failure: why() });
