@@ -207,18 +207,19 @@ impl fmt::Display for Meter {
 impl Settings {
     /// Estimates how long one trial on one host takes, with everything that belongs to it.
     pub fn time_per_window(&self) -> Duration {
-        self.traffic().saturating_add(self.time_on_one_host())
+        self.traffic_time()
+            .saturating_add(SOCKETS_AND_THREADS + self.request_time)
     }
 
     /// Estimates how long one trial of a case takes, with everything that belongs to it.
     pub fn time_of(&self, case: &Case) -> Duration {
-        self.traffic().saturating_add(self.time_around(case))
+        self.traffic_time().saturating_add(self.time_around(case))
     }
 
     /// Estimates the time of a trial of a case outside its warm-up and window.
     pub fn time_around(&self, case: &Case) -> Duration {
         if case.direction.is_none() {
-            return self.time_on_one_host();
+            return SOCKETS_AND_THREADS + self.request_time;
         }
         SOCKETS_AND_THREADS + QUIET_ON_A_PATH + self.request_time * ROUND_TRIPS_ON_A_PATH
     }
@@ -228,11 +229,8 @@ impl Settings {
         NEW_PROCESS + self.request_time
     }
 
-    fn time_on_one_host(&self) -> Duration {
-        SOCKETS_AND_THREADS + self.request_time
-    }
-
-    fn traffic(&self) -> Duration {
+    /// Returns the time from the start of the threads until the window closes.
+    pub fn traffic_time(&self) -> Duration {
         self.warmup.saturating_add(self.window)
     }
 }

@@ -20,7 +20,7 @@ use crate::sys::files::Root;
 use crate::sys::interrupt;
 use crate::term::json;
 use crate::text::duration::ns;
-use crate::trial::input::wait_for_input;
+use crate::trial::spawned::wait_for_input;
 
 /// Message in either direction: the watchdog remembers the settings, or all of them were put back.
 pub(super) const DONE: &[u8] = b"\n";

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail};
@@ -26,6 +25,7 @@ use crate::trial::end::running_end::unix_ms;
 use crate::trial::end::serve::{Begins, serve};
 use crate::trial::messages::message::Request;
 use crate::trial::messages::spec::TrialSpec;
+use crate::trial::spawned::start_thread;
 
 /// Time after which a signal to all processes of a terminal has reached all of them.
 const LATE_SIGNAL: Duration = Duration::from_millis(100);
@@ -56,31 +56,6 @@ enum Local<'a> {
     },
     /// An agent on another host.
     OtherHost(&'a mut Agent),
-}
-
-/// Reason why a measurement ends before it is complete.
-pub(crate) enum End {
-    /// The program was asked to end.
-    Interrupted,
-    /// The remote host is gone.
-    Lost(String),
-    /// Results cannot be stored, a command failed, or a setting cannot be restored.
-    Failed(anyhow::Error),
-}
-
-impl From<Interrupted> for End {
-    fn from(_: Interrupted) -> Self {
-        Self::Interrupted
-    }
-}
-
-impl From<anyhow::Error> for End {
-    fn from(error: anyhow::Error) -> Self {
-        if error.is::<Interrupted>() {
-            return Self::Interrupted;
-        }
-        Self::Failed(error)
-    }
 }
 
 impl<'a> Agents<'a> {
@@ -206,23 +181,17 @@ impl<'a> Agents<'a> {
     /// cannot be built or breaks, or if an agent is gone; the next trial then has new processes.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
         let is_elsewhere = matches!(self.local, Local::OtherHost(_));
+        let is_across = spec.between.is_some();
         let opens_at = SystemTime::now() + spec.settings.warmup;
-        let sample =
-            self.with(
-                |local, remote| match remote.filter(|_| spec.between.is_some()) {
-                    Some(remote) => across::run(spec, local, remote),
-                    None => local.run(spec),
-                },
-            )?;
-        Ok(Sample {
+        let mut sample = self.with(|local, remote| match remote.filter(|_| is_across) {
+            Some(remote) => across::run(spec, local, remote),
+            None => local.run(spec),
+        })?;
+        if is_elsewhere {
             // A board may have no battery-backed clock, so the time is that of this host.
-            opened_unix_ms: if is_elsewhere {
-                unix_ms(opens_at)
-            } else {
-                sample.opened_unix_ms
-            },
-            ..sample
-        })
+            sample.opened_unix_ms = unix_ms(opens_at);
+        }
+        Ok(sample)
     }
 
     /// Returns the version of the program that runs trials.
@@ -234,7 +203,7 @@ impl<'a> Agents<'a> {
             bail!(why);
         }
         let (local, _) = self.both()?;
-        Ok(local.version().to_owned())
+        Ok(local.version.clone())
     }
 
     /// Observes which other programs use CPU time where trials run: see [`check::other_programs`]. `None`: they use
@@ -335,8 +304,8 @@ fn within_this_process(root: &Root, asked: &StopRequested) -> anyhow::Result<Age
     let (requests, own_requests) = UnixStream::pair()?;
     let trials = LocalTrials::new(root, None);
     // It ends with the requests.
-    thread::Builder::new()
-        .name("agent".to_owned())
-        .spawn(move || serve(requests, answers, Begins::First, trials))?;
+    start_thread("agent", move || {
+        serve(requests, answers, Begins::First, trials)
+    })?;
     Agent::connect(None, own_answers, own_requests, true, asked)
 }

@@ -38,15 +38,17 @@ use crate::text::duration::ns;
 pub use crate::trial::messages::noise::MAGIC;
 use crate::trial::messages::noise::expect_magic;
 use crate::trial::messages::spec::{Flow, TrialSpec};
-use crate::trial::messages::two_hosts::Token;
 use crate::trial::sockets::flows::Blocked;
 
 /// Version of the protocol, increased with each change of the messages.
-pub const PROTOCOL: u32 = 26;
+pub const PROTOCOL: u32 = 27;
 
 /// Longest body, in bytes. The longest message lists the flows of a case, at most 157 B each: there is room for
 /// 100,000.
 pub const MAX_BYTES: u32 = 1 << 24;
+
+/// A frame without a body.
+pub(crate) const HEARTBEAT: [u8; 4] = 0_u32.to_be_bytes();
 
 /// Greeting of one side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -112,18 +114,11 @@ pub enum Request {
         slice: Duration,
     },
     /// Be the receiving end of a trial.
-    Receive {
-        /// Trial to run.
-        spec: Box<TrialSpec>,
-        /// Token that proves the identity of the other end.
-        token: Token,
-    },
+    Receive(Box<TrialSpec>),
     /// Be the sending end of a trial.
     Send {
         /// Trial to run.
         spec: Box<TrialSpec>,
-        /// Token that proves the identity of the other end.
-        token: Token,
         /// Addresses of the receivers.
         receivers: Vec<SocketAddr>,
     },
@@ -147,8 +142,6 @@ pub enum Request {
     FindLongestPayload {
         /// Trial whose sockets are used.
         spec: Box<TrialSpec>,
-        /// Token that proves the identity of the other end.
-        token: Token,
         /// Address of the receiver.
         receiver: SocketAddr,
         /// Payload that is tried first, in bytes.
@@ -195,20 +188,20 @@ impl Hello {
         }
     }
 
-    /// Checks that the other side speaks the same protocol, whatever its version is.
+    /// Returns the greeting if the other side speaks the same protocol, whatever its version is.
     ///
     /// # Errors
     /// Fails if it speaks another one; the error names both versions and the fix.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub fn checked(self) -> anyhow::Result<Self> {
         let Self {
             protocol, version, ..
-        } = self;
+        } = &self;
         ensure!(
             *protocol == PROTOCOL,
             "it is udpbench {version} (protocol {protocol}), this is udpbench {VERSION} (protocol \
              {PROTOCOL}): install the same version on both sides (between hosts, --deploy does so)"
         );
-        Ok(())
+        Ok(self)
     }
 }
 
@@ -242,12 +235,6 @@ pub fn write(output: &mut impl Write, message: &impl Serialize) -> anyhow::Resul
     frame.extend(body);
     let sent = output.write_all(&frame).and_then(|()| output.flush());
     sent.context("cannot send a message")
-}
-
-/// Sends a heartbeat: a frame without a body.
-pub(crate) fn write_beat(output: &mut impl Write) -> io::Result<()> {
-    output.write_all(&0_u32.to_be_bytes())?;
-    output.flush()
 }
 
 /// Receives one message. `None`: the other side has ended.
@@ -367,12 +354,12 @@ mod tests {
             version: "9.9.9".to_owned(),
             ..Hello::own()
         };
-        newer.check().expect("it speaks the same");
+        let newer = newer.checked().expect("it speaks the same");
         let other = Hello {
             protocol: PROTOCOL + 1,
             ..newer
         };
-        let said = error(other.check());
+        let said = error(other.checked());
         let who = format!("it is udpbench 9.9.9 (protocol {}), this is", PROTOCOL + 1);
         assert!(said.starts_with(&who), "{said}");
         assert!(said.contains(VERSION) && said.contains("install the same version"));

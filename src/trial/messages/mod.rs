@@ -5,4 +5,3 @@ pub mod message;
 pub(crate) mod noise;
 pub mod spec;
 pub(crate) mod stream;
-pub(crate) mod two_hosts;

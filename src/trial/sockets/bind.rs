@@ -39,23 +39,18 @@ impl Ports {
         Self { first, full: 0 }
     }
 
-    fn any_port(&self) -> SocketAddr {
-        match self.first {
-            SocketAddr::V4(first) => {
-                let [a, b, c, d] = first.ip().octets();
-                (Ipv4Addr::new(a, b, c, d + self.full), 0).into()
-            }
-            first @ SocketAddr::V6(_) => first,
-        }
-    }
-
     /// Binds to a port that the kernel chooses.
     ///
     /// # Errors
     /// Returns the error of the system call: `AddrInUse` if no address has a port left.
     fn bind(&mut self, socket: &Socket) -> io::Result<()> {
         loop {
-            let bound = socket.bind(&self.any_port().into());
+            let mut address = self.first;
+            if let SocketAddr::V4(address) = &mut address {
+                let [a, b, c, d] = address.ip().octets();
+                address.set_ip(Ipv4Addr::new(a, b, c, d + self.full));
+            }
+            let bound = socket.bind(&address.into());
             let is_full = bound
                 .as_ref()
                 .is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);
@@ -191,8 +186,13 @@ pub(crate) fn prepare_to_send(socket: &Socket, case: &Case) -> anyhow::Result<()
     if let Some(tos) = case.tos {
         mark(socket, case.ip, tos)?;
     }
+    // After the traffic class, which sets a priority too (socket(7)).
     if let Some(priority) = case.priority {
-        prioritize(socket, priority)?;
+        let set = setsockopt(socket, SetPriority, &i32::from(u8::from(priority)));
+        set.with_context(|| {
+            let most = Priority::MAX_UNPRIVILEGED;
+            format!("--priority {priority}: above {most} it needs CAP_NET_ADMIN, as with sudo")
+        })?;
     }
     if case.checksum == Some(Checksum::Off) {
         checksum::leave_out(socket, case.ip.loopback())?;
@@ -216,18 +216,6 @@ fn have_refusals_told(socket: &Socket, case: &Case) -> anyhow::Result<()> {
         Ip::V6 => setsockopt(socket, Ipv6RecvErr, &true),
     };
     Ok(set?)
-}
-
-/// Sets the priority of a socket's datagrams (socket(7)). After the traffic class, which sets one too.
-///
-/// # Errors
-/// Fails if a system call fails: above 6 for want of a permission.
-fn prioritize(socket: &Socket, priority: Priority) -> anyhow::Result<()> {
-    let set = setsockopt(socket, SetPriority, &i32::from(u8::from(priority)));
-    set.with_context(|| {
-        let most = Priority::MAX_UNPRIVILEGED;
-        format!("--priority {priority}: above {most} it needs CAP_NET_ADMIN, as with sudo")
-    })
 }
 
 /// Sets the traffic class of a socket's datagrams (ip(7), ipv6(7)).

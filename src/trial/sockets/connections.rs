@@ -90,22 +90,6 @@ impl Connections {
         self.remote.insert(source, remote);
         Ok(source)
     }
-
-    /// Accepts the connections of these flows, in the order in which they arrive.
-    fn accept(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
-        let listener = self.listener.take().context("no receiver is bound")?;
-        for _ in flows {
-            let (socket, from) = listener.accept().context("cannot accept a connection")?;
-            self.hurry(&socket).context("cannot set TCP_NODELAY")?;
-            if self.case.receives_at_both_ends() {
-                bind::prepare_to_send(&socket, &self.case)
-                    .context("cannot prepare a receiver to send")?;
-            }
-            let from = from.as_socket().context("a connection has an address")?;
-            self.remote.insert(from, socket);
-        }
-        Ok(())
-    }
 }
 
 /// Returns a placeholder for the address of the n-th Unix socket of a case, which has no address.
@@ -152,16 +136,24 @@ impl EndSockets for Connections {
 
     fn assign_flows(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
         if !self.transport.is_unix() {
-            self.accept(flows)?;
+            let listener = self.listener.take().context("no receiver is bound")?;
+            // Connections arrive in another order than that of the flows.
+            for _ in flows {
+                let (socket, from) = listener.accept().context("cannot accept a connection")?;
+                self.hurry(&socket).context("cannot set TCP_NODELAY")?;
+                if self.case.receives_at_both_ends() {
+                    bind::prepare_to_send(&socket, &self.case)
+                        .context("cannot prepare a receiver to send")?;
+                }
+                let from = from.as_socket().context("a connection has an address")?;
+                self.remote.insert(from, socket);
+            }
         }
-        for flow in flows {
-            let remote = self.remote.remove(&flow.source).with_context(|| {
-                format!(
-                    "no connection came from {}: are both ends here?",
-                    flow.source
-                )
-            })?;
-            self.receivers.push(remote);
+        for source in flows.iter().map(|flow| flow.source) {
+            let remote = self.remote.remove(&source);
+            self.receivers.push(remote.with_context(|| {
+                format!("no connection came from {source}: are both ends here?")
+            })?);
         }
         Ok(())
     }
