@@ -66,7 +66,9 @@ impl Session<'_, '_> {
         let settled = if courses < LEAST_COURSES || spec.between.is_some() {
             agents.run(spec).map(|_| None)
         } else {
-            let courses = (0..courses).map(|_| agents.rate_over_time(spec, SLICES, SLICE));
+            let mut sliced = spec.clone();
+            sliced.settings.window = SLICE;
+            let courses = (0..courses).map(|_| agents.rate_over_time(&sliced, SLICES));
             let courses: anyhow::Result<Vec<Vec<f64>>> = courses.collect();
             courses.map(|courses| settling_time(&courses))
         };

@@ -119,18 +119,12 @@ impl<'a> Question<'a> {
 
     /// Returns the first engine of the case that cannot run on the host of its threads, where, and why.
     pub(super) fn refused_engine(&self) -> Option<(&'static Entry, &'static str, String)> {
-        let one_way = [
-            (self.sender, &self.senders),
-            (self.receiver, &self.receivers),
-        ];
-        let back = [
-            (self.receiver, &self.senders),
-            (self.sender, &self.receivers),
-        ];
-        let back = back
-            .into_iter()
-            .filter(|_| self.case.receives_at_both_ends());
-        one_way.into_iter().chain(back).find_map(|(entry, end)| {
+        let (one_way, back) = ((self.sender, self.receiver), (self.receiver, self.sender));
+        let engines = [one_way, back].into_iter().zip(self.ways());
+        let mut engines = engines.flat_map(|((sender, receiver), _)| {
+            [(sender, &self.senders), (receiver, &self.receivers)]
+        });
+        engines.find_map(|(entry, end)| {
             let mut refusals = end.engine_refusals.iter();
             let (_, reason) = refusals.find(|(refused, _)| *refused == entry)?;
             let place = if end.is_far() { "there" } else { "here" };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{End, Question};
-use crate::data::{Case, Group, LoopbackTrains, Payload, Sharing, Spread, Workers};
+use crate::data::{Group, LoopbackTrains, Payload, Sharing, Spread, Workers};
 use crate::engine::BusyPolling;
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
@@ -45,9 +45,12 @@ impl Question<'_> {
                 payload: case.payload,
             });
         }
-        if sender.about.group != Group::Offload {
-            warnings.extend(too_fast(case));
-        }
+        let rate = case.rate.filter(|_| sender.about.group != Group::Offload);
+        warnings.extend(rate.and_then(|rate| {
+            let each_pps = rate.per_second(case.payload) / senders as f64;
+            let is_too_fast = each_pps > NOBODY_SENDS_PPS;
+            is_too_fast.then_some(PlanWarning::RateTooHigh { rate, each_pps })
+        }));
         if self.is_fragmented() {
             warnings.push(PlanWarning::TwoFragments);
         }
@@ -189,11 +192,4 @@ pub(super) fn sharing_cpus(
         cpus,
         location,
     })
-}
-
-/// Returns a warning about a rate that no thread can keep.
-fn too_fast(case: &Case) -> Option<PlanWarning> {
-    let rate = case.rate?;
-    let each_pps = rate.per_second(case.payload) / case.threads.senders() as f64;
-    (each_pps > NOBODY_SENDS_PPS).then_some(PlanWarning::RateTooHigh { rate, each_pps })
 }

@@ -115,14 +115,10 @@ fn begin<'a>(
 ///
 /// Both hosts still answer the controller. Other errors are returned unchanged.
 fn explained(error: anyhow::Error, receivers: &mut Agent) -> anyhow::Error {
-    let Some(&Blocked {
-        sender: source,
-        peer,
-        tries,
-    }) = error.downcast_ref()
-    else {
+    let Some(blocked) = error.downcast_ref::<Blocked>() else {
         return error;
     };
+    let (source, peer, tries) = (blocked.sender, blocked.peer, blocked.tries);
     let has_arrived = match receivers.call(&Request::HasProbeArrived(source)) {
         Ok(has_arrived) => has_arrived,
         Err(error) => return error,

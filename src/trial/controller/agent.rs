@@ -17,8 +17,7 @@ use crate::data::Sample;
 use crate::engines::exec;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupted, StopRequested};
-use crate::trial::messages::message::{self, Answer, Hello, Request};
-use crate::trial::messages::noise::{NoGreeting, expect_magic};
+use crate::trial::messages::message::{self, Answer, Hello, NoGreeting, Request, expect_magic};
 use crate::trial::messages::spec::TrialSpec;
 use crate::trial::messages::stream::{LastHeard, Output, Pulse};
 use crate::trial::readings::remote_facts::RemoteFacts;
@@ -197,9 +196,7 @@ impl Agent {
     pub fn facts(&mut self) -> anyhow::Result<RemoteFacts> {
         let programs = exec::all().into_iter();
         let programs = programs.filter_map(|it| Some((it.name(), it.executable?.to_owned())));
-        self.call(&Request::Facts {
-            programs: programs.collect(),
-        })
+        self.call(&Request::Facts(programs.collect()))
     }
 
     /// Measures the time of a short request and its answer: the shortest of three.

@@ -243,23 +243,16 @@ impl<'a> Agents<'a> {
     }
 
     /// Measures the receive rate on one host, in datagrams per second, in each of `slices` slices of time since the
-    /// threads started.
+    /// threads started. A slice is as long as a window.
     ///
     /// # Errors
     /// Returns [`Interrupted`] if the program is asked to end. Returns another error if something cannot be
     /// built or breaks, or if the agent is gone.
-    pub fn rate_over_time(
-        &mut self,
-        spec: &TrialSpec,
-        slices: u32,
-        slice: Duration,
-    ) -> anyhow::Result<Vec<f64>> {
-        let request = Request::RateOverTime {
-            spec: Box::new(spec.clone()),
-            slices,
-            slice,
-        };
-        self.with(|local, _| local.call_for(slice.saturating_mul(slices), &request))
+    pub fn rate_over_time(&mut self, spec: &TrialSpec, slices: u32) -> anyhow::Result<Vec<f64>> {
+        let length = spec.settings.window.saturating_mul(slices);
+        let spec = Box::new(spec.clone());
+        let request = Request::RateOverTime { spec, slices };
+        self.with(|local, _| local.call_for(length, &request))
     }
 
     /// Finds the longest payload that arrives in one piece in this direction: see

@@ -29,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const TIME_TO_END: Duration = Duration::from_millis(500);
 /// Longest line, in bytes, with its end.
 const LONGEST_LINE: u64 = 256;
+/// Readings that are kept.
+const MOST_READINGS: usize = 1 << 20;
 /// Poll interval while something is waited for.
 const LOOK: Duration = Duration::from_millis(10);
 /// Intervals that a window needs: the first reading in it may be of the time before.
@@ -49,17 +51,6 @@ struct Output {
     readings: Vec<(u64, u64)>,
     /// The time after which nothing more is read, and why, once that is so.
     ended: Option<(u64, String)>,
-}
-
-impl Output {
-    /// Adds a reading, and forgets the oldest ones before they fill the memory.
-    fn add(&mut self, at: u64, uw: u64) {
-        const MOST: usize = 1 << 20;
-        if self.readings.len() == MOST {
-            self.readings.drain(..MOST / 2);
-        }
-        self.readings.push((at, uw));
-    }
 }
 
 fn locked(output: &Mutex<Output>) -> MutexGuard<'_, Output> {
@@ -226,7 +217,13 @@ fn collect(lines: impl Read, output: &Mutex<Output>) {
         let text = String::from_utf8_lossy(&line);
         let mut output = locked(output);
         match microwatts(&text) {
-            Some(uw) => output.add(unix_ms(SystemTime::now()), uw),
+            Some(uw) => {
+                // The oldest ones are forgotten before they fill the memory.
+                if output.readings.len() == MOST_READINGS {
+                    output.readings.drain(..MOST_READINGS / 2);
+                }
+                output.readings.push((unix_ms(SystemTime::now()), uw));
+            }
             // Later, a command may also say something else.
             None if output.readings.len() < FIRST_READINGS && !text.trim().is_empty() => {
                 let begin: String = text.trim().chars().take(40).collect();

@@ -1,7 +1,7 @@
 //! Trials in this process, by its own clock, up to the start barrier and as a whole; the settings that are changed for a
 //! trial.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 
@@ -66,7 +66,7 @@ impl LocalTrials {
     }
 
     /// Measures the receive rate, in datagrams per second, in each of `slices` slices of time since the threads
-    /// started.
+    /// started. A slice is as long as a window.
     ///
     /// # Errors
     /// Fails if something cannot be built or breaks.
@@ -74,7 +74,6 @@ impl LocalTrials {
         &mut self,
         spec: &TrialSpec,
         slices: u32,
-        slice: Duration,
     ) -> anyhow::Result<Vec<f64>> {
         let mut running = self.begin(spec)?;
         running.threads.open_start();
@@ -82,7 +81,7 @@ impl LocalTrials {
         let (mut since, mut before) = (start, running.counts()?.received);
         let mut rates = Vec::new();
         for n in 1..=slices {
-            let left = (slice * n).saturating_sub(start.elapsed());
+            let left = (spec.settings.window * n).saturating_sub(start.elapsed());
             pass(left, &mut running)?;
             let (now, received) = (Instant::now(), running.counts()?.received);
             let seconds = now.duration_since(since).as_secs_f64();
@@ -181,6 +180,7 @@ impl<'a> PreparedEnd<'a> {
         let senders = senders.collect::<anyhow::Result<_>>();
         let senders = senders.context("cannot assemble the threads")?;
         let receivers = self.sockets.take_receivers();
+        drop(self.sockets);
         bind::prefer_own_cpus(&case, &receivers, &spec.placement.receivers)?;
         let trackers = spec.verifies.then(|| Trackers::of(&case));
         let trackers = trackers.unwrap_or_default();

@@ -115,7 +115,7 @@ impl TrialServer {
     fn obey(&mut self, request: Request) -> anyhow::Result<()> {
         let (local, conversation) = (&mut self.local, &mut self.conversation);
         match request {
-            Request::Facts { programs } => {
+            Request::Facts(programs) => {
                 conversation.answer(&RemoteFacts::read(&local.root, &programs)?)
             }
             Request::HottestMillic => {
@@ -149,11 +149,9 @@ impl TrialServer {
                     .suspend_heartbeat(spec.settings.traffic_time());
                 conversation.answer(&local.run(&spec)?)
             }
-            Request::RateOverTime {
-                spec,
-                slices,
-                slice,
-            } => conversation.answer(&local.rate_over_time(&spec, slices, slice)?),
+            Request::RateOverTime { spec, slices } => {
+                conversation.answer(&local.rate_over_time(&spec, slices)?)
+            }
             Request::Receive(spec) => self.receivers(&spec),
             Request::Send { spec, receivers } => self.senders(&spec, &receivers),
             Request::FindLongestPayload {

@@ -133,8 +133,8 @@ fn slow(threads: &BenchThreads) -> Vec<Slow> {
     let cpus = run_queue::cpus_taken();
     let taken_of = |thread: &BenchThread| {
         let pinned = thread.pinned_cpu()?;
-        let mut found = cpus.iter().filter(|(cpu, _)| *cpu == pinned);
-        found.next().map(|(_, taken)| *taken)
+        let (_, taken) = cpus.iter().find(|(cpu, _)| *cpu == pinned)?;
+        Some(*taken)
     };
     let threads = threads.all.iter();
     let slow = threads.map(|thread| (thread.switches(), taken_of(thread)));

@@ -9,7 +9,7 @@ use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{Ipv4RecvErr, Ipv6RecvErr, Priority as SetPriority};
 use socket2::{Domain, Socket, Type};
 
-use crate::data::{Case, Checksum, Connection, Ip, Priority, Sharing, Spread, Tos};
+use crate::data::{Case, Checksum, Connection, Ip, Priority, Sharing, Spread};
 use crate::sys::{buffers, busy_poll, checksum, incoming_cpu};
 
 /// Minimum receive buffer of a socket, in bytes, however many sockets share a receiver's buffer: seven datagrams of
@@ -183,8 +183,23 @@ pub(crate) fn prepare_to_send(socket: &Socket, case: &Case) -> anyhow::Result<()
     if let Some(sndbuf) = case.sndbuf {
         buffers::set_send(socket, sndbuf.bytes())?;
     }
+    // The traffic class: ip(7), ipv6(7).
     if let Some(tos) = case.tos {
-        mark(socket, case.ip, tos)?;
+        let asked = tos.byte();
+        let kept = match case.ip {
+            Ip::V4 => {
+                socket.set_tos_v4(asked)?;
+                socket.tos_v4()?
+            }
+            Ip::V6 => {
+                socket.set_tclass_v6(asked)?;
+                socket.tclass_v6()?
+            }
+        };
+        ensure!(
+            kept == asked,
+            "--tos {tos}: asked for {asked}, but the kernel keeps {kept}"
+        );
     }
     // After the traffic class, which sets a priority too (socket(7)).
     if let Some(priority) = case.priority {
@@ -216,29 +231,6 @@ fn have_refusals_told(socket: &Socket, case: &Case) -> anyhow::Result<()> {
         Ip::V6 => setsockopt(socket, Ipv6RecvErr, &true),
     };
     Ok(set?)
-}
-
-/// Sets the traffic class of a socket's datagrams (ip(7), ipv6(7)).
-///
-/// # Errors
-/// Fails if a system call fails, or if the kernel keeps another value.
-fn mark(socket: &Socket, ip: Ip, tos: Tos) -> anyhow::Result<()> {
-    let kept = match ip {
-        Ip::V4 => {
-            socket.set_tos_v4(tos.byte())?;
-            socket.tos_v4()?
-        }
-        Ip::V6 => {
-            socket.set_tclass_v6(tos.byte())?;
-            socket.tclass_v6()?
-        }
-    };
-    let asked = tos.byte();
-    ensure!(
-        kept == asked,
-        "--tos {tos}: asked for {asked}, but the kernel keeps {kept}"
-    );
-    Ok(())
 }
 
 /// Makes a socket of this type, for UDP or TCP.

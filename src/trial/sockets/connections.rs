@@ -53,11 +53,7 @@ impl Connections {
 
     /// Turns Nagle's algorithm off if a thread waits for each message.
     fn hurry(&self, socket: &Socket) -> io::Result<()> {
-        if self.case.is_rr() || self.case.threads.is_alone() {
-            socket.set_tcp_nodelay(true)
-        } else {
-            Ok(())
-        }
+        socket.set_tcp_nodelay(self.case.is_rr() || self.case.threads.is_alone())
     }
 
     fn connect(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {

@@ -216,7 +216,6 @@ fn probe(
 )]
 pub struct Blocked {
     /// Address of the sender.
-    #[serde(rename = "source")]
     pub sender: SocketAddr,
     /// Address that it sends to.
     pub peer: SocketAddr,

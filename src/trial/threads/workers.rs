@@ -33,10 +33,9 @@ pub(crate) fn start(
     placement: &Placement,
 ) -> anyhow::Result<(Option<Pool>, Vec<BenchThread>)> {
     let sides = [(sender, part.sends()), (receiver, part.receives())];
-    let mut local = sides.into_iter().filter(|(_, runs_here)| *runs_here);
-    let served = local.find(|(entry, _)| entry.runs_on_workers(case));
-    let served = served.map(|(entry, _)| entry);
-    let Some((count, entry)) = case.tokio_workers.zip(served) else {
+    let mut sides = sides.into_iter();
+    let served = sides.find(|(entry, runs_here)| *runs_here && entry.runs_on_workers(case));
+    let Some((count, (entry, _))) = case.tokio_workers.zip(served) else {
         return Ok((None, Vec::new()));
     };
     let meters: Vec<Arc<Meter>> = (0..count.count()).map(|_| Arc::default()).collect();
