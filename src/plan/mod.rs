@@ -18,7 +18,7 @@ pub use self::schedule::{
     Meter, QUIET_ON_A_PATH, REST_SHARE, Schedule, Settings, Until, VERIFYING,
 };
 pub use self::warning::{Location, PlanWarning};
-pub use self::wire::{Between, LinkEnd, Wire, WireLink};
+pub use self::wire::{EndAddresses, LinkEnd, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties, LoopbackTrains};
 use crate::engines::{Entry, exec};
 use crate::host::board::Board;

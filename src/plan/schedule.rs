@@ -80,10 +80,8 @@ impl Schedule {
 
     /// Returns the maximum number of windows of a case.
     pub fn most_rounds(&self) -> u32 {
-        match self.until {
-            None => self.rounds,
-            Some(_) => self.rounds.max(Until::MAX_ROUNDS),
-        }
+        let limit = self.until.map_or(self.rounds, |_| Until::MAX_ROUNDS);
+        self.rounds.max(limit)
     }
 
     /// Estimates how long a window of a plan takes on average, with everything that belongs to it.
@@ -113,17 +111,15 @@ impl Schedule {
         let (mut round, mut verifying) = (Duration::ZERO, Duration::ZERO);
         for Planned { case, .. } in plan.runnable() {
             round = round.saturating_add(settings.time_of(case));
-            verifying += settings.time_around(case) + VERIFYING;
+            if self.verify {
+                verifying += settings.time_around(case) + VERIFYING;
+            }
         }
         if !round.is_zero() {
             round = round.saturating_add(settings.time_of_restart());
         }
         let rounds = round.saturating_mul(self.rounds);
-        if self.verify {
-            rounds.saturating_add(verifying)
-        } else {
-            rounds
-        }
+        rounds.saturating_add(verifying)
     }
 
     /// Returns the time after which a plan that makes progress is over: all of `--max-time`, and every cool-down at its

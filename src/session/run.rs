@@ -131,7 +131,13 @@ impl<'m> Session<'_, 'm> {
                 Step::IdlePower(length) => self.measure_idle_power(length)?,
                 Step::Heat(heat) => self.heat(&heat)?,
                 Step::Begin(begin) => self.begin(&begin)?,
-                Step::Prepare { side, command } => self.prepare(side, &command)?,
+                Step::Prepare { side, command } => {
+                    self.journal.show_step(&format!("{side}: {command}"));
+                    let done = (self.resources.command)(side, &command);
+                    // Ctrl-C also goes to the command. An interrupted command has not failed.
+                    self.resources.interrupt.sleep(Duration::ZERO)?;
+                    done?;
+                }
                 Step::Wait { until, told } => {
                     self.journal.show_step(&told);
                     let left = until.saturating_duration_since(Instant::now());
@@ -142,15 +148,6 @@ impl<'m> Session<'_, 'm> {
             }
         }
         Ok(())
-    }
-
-    /// Runs the command that prepares the machine for a side.
-    fn prepare(&mut self, side: Side, command: &str) -> anyhow::Result<()> {
-        self.journal.show_step(&format!("{side}: {command}"));
-        let done = (self.resources.command)(side, command);
-        // Ctrl-C also goes to the command. An interrupted command has not failed.
-        self.resources.interrupt.sleep(Duration::ZERO)?;
-        done
     }
 
     /// Runs a trial, repeats it if it has a fault or was disturbed, and logs the outcome.

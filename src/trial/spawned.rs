@@ -138,9 +138,9 @@ pub fn wait_or_kill(mut child: Child, interrupt: &Interrupt) -> anyhow::Result<E
 const ENDING: Duration = Duration::from_secs(3);
 
 /// A started process. It ends soon after its streams are closed; dropping it waits for that.
-pub(crate) struct Carrier(Child, Option<EscapedStderr>);
+pub(crate) struct MessageCarrier(Child, Option<EscapedStderr>);
 
-impl Carrier {
+impl MessageCarrier {
     /// Starts a command with pipes for its output and its input. If it has a pipe for its standard error, that is escaped.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ impl Carrier {
     }
 }
 
-impl Drop for Carrier {
+impl Drop for MessageCarrier {
     fn drop(&mut self) {
         self.end(false);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{End, Question};
+use super::{EndHost, Question};
 use crate::data::{Group, LoopbackTrains, Payload, Sharing, Spread, Workers};
 use crate::engine::BusyPolling;
 use crate::host::facts::Host;
@@ -78,7 +78,7 @@ impl Question<'_> {
         if self.conditions.remote.is_some() {
             let each = if case.is_full_duplex() { 2 } else { 1 };
             let beside = usize::from(case.is_open_loop());
-            let crowd = |end: &End, busy, cpus: &[Option<usize>]| {
+            let crowd = |end: &EndHost, busy, cpus: &[Option<usize>]| {
                 sharing_cpus(busy, cpus.iter().copied(), end.host, end.location)
             };
             let sending = crowd(&self.senders, senders * (each + beside), &placement.senders);
@@ -167,7 +167,7 @@ impl Question<'_> {
 }
 
 /// Returns the interface of an end, and where it is.
-fn at<'a>(end: &End<'a>) -> Option<(&'a LinkEnd, Location)> {
+fn at<'a>(end: &EndHost<'a>) -> Option<(&'a LinkEnd, Location)> {
     end.link.zip(end.location)
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use super::watchdog::{DONE, Order, put_back};
+use super::watchdog::{DONE, PutBackOrder, put_back};
 use crate::host::tuning::{NotChanged, Setting, Tuning, differences};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -97,7 +97,7 @@ impl ChangedSettings {
         let mut watchdog = command.spawn().context("cannot start the watchdog")?;
         let pipes = watchdog.stdin.take().zip(watchdog.stdout.take());
         let (mut orders, mut answers) = pipes.context("the watchdog has no pipes")?;
-        let mut order = serde_json::to_vec(&Order {
+        let mut order = serde_json::to_vec(&PutBackOrder {
             settings: tuning.settings.clone(),
             longest: trial + OUTSIDE_TRIAL,
         })?;

@@ -21,7 +21,7 @@ use crate::trial::messages::message::{self, Answer, Hello, NoGreeting, Request, 
 use crate::trial::messages::spec::TrialSpec;
 use crate::trial::messages::stream::{LastHeard, Output, Pulse};
 use crate::trial::readings::remote_facts::RemoteFacts;
-use crate::trial::spawned::{self, Carrier, start_thread};
+use crate::trial::spawned::{self, MessageCarrier, start_thread};
 
 /// Error: an agent did not answer within this time.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +51,7 @@ pub struct Agent {
     pulse: Option<Pulse>,
     asked: StopRequested,
     /// Process of the agent, or of the program that carries its messages. `None`: somebody else has started it.
-    process: Option<Carrier>,
+    process: Option<MessageCarrier>,
 }
 
 impl Agent {
@@ -90,7 +90,7 @@ impl Agent {
         if name.is_some() {
             command.stderr(Stdio::piped());
         }
-        let started = Carrier::start(command);
+        let started = MessageCarrier::start(command);
         let (mut process, input, output) =
             started.with_context(|| format!("cannot start `{shown}`"))?;
         match Self::connect(name, input, output, is_patient, asked) {

@@ -32,7 +32,7 @@ const LATE_SIGNAL: Duration = Duration::from_millis(100);
 
 /// The agents that run trials, on one host or on two.
 pub struct Agents<'a> {
-    local: Local<'a>,
+    local: LocalAgent<'a>,
     /// Agent on the remote host, across a wire.
     remote: Option<&'a mut Agent>,
     /// True if the agent that is not across a wire has a loopback of its own, which cuts trains.
@@ -40,7 +40,7 @@ pub struct Agents<'a> {
 }
 
 /// The agent that is not across a wire; it runs one end of a trial, or both.
-enum Local<'a> {
+enum LocalAgent<'a> {
     /// An agent on this host.
     ThisHost {
         /// Program that the agent's process runs.
@@ -67,7 +67,7 @@ impl<'a> Agents<'a> {
         interrupt: &Interrupt,
     ) -> Self {
         Self {
-            local: Local::ThisHost {
+            local: LocalAgent::ThisHost {
                 program: program.to_owned(),
                 root,
                 agent: None,
@@ -83,7 +83,7 @@ impl<'a> Agents<'a> {
     /// Runs all trials on another host.
     pub fn on(agent: &'a mut Agent) -> Self {
         Self {
-            local: Local::OtherHost(agent),
+            local: LocalAgent::OtherHost(agent),
             remote: None,
             own_loopback: false,
         }
@@ -102,11 +102,11 @@ impl<'a> Agents<'a> {
     /// Restarts the agents: the next trial runs in a new process, on each host.
     pub fn restart(&mut self) {
         let elsewhere = match &mut self.local {
-            Local::ThisHost { agent, refusal, .. } => {
+            LocalAgent::ThisHost { agent, refusal, .. } => {
                 (*agent, *refusal) = (None, None);
                 None
             }
-            Local::OtherHost(agent) => Some(&mut **agent),
+            LocalAgent::OtherHost(agent) => Some(&mut **agent),
         };
         for agent in elsewhere.into_iter().chain(self.remote.as_deref_mut()) {
             // A later request finds out that an agent is gone.
@@ -121,8 +121,8 @@ impl<'a> Agents<'a> {
     /// terminal.
     pub(crate) fn remote_is_lost(&self, interrupt: &Interrupt) -> Result<bool, Interrupted> {
         let is_lost = match &self.local {
-            Local::OtherHost(agent) => agent.is_lost(),
-            Local::ThisHost { .. } => self.remote.as_ref().is_some_and(|remote| remote.is_lost()),
+            LocalAgent::OtherHost(agent) => agent.is_lost(),
+            LocalAgent::ThisHost { .. } => self.remote.as_ref().is_some_and(|it| it.is_lost()),
         };
         if is_lost {
             interrupt.sleep(LATE_SIGNAL)?;
@@ -132,11 +132,11 @@ impl<'a> Agents<'a> {
 
     fn both(&mut self) -> anyhow::Result<(&mut Agent, Option<&mut Agent>)> {
         let local: &mut Agent = match &mut self.local {
-            Local::OtherHost(agent) => agent,
-            Local::ThisHost {
+            LocalAgent::OtherHost(agent) => agent,
+            LocalAgent::ThisHost {
                 agent: Some(agent), ..
             } => agent,
-            Local::ThisHost {
+            LocalAgent::ThisHost {
                 program,
                 root,
                 agent,
@@ -160,8 +160,8 @@ impl<'a> Agents<'a> {
     /// Returns the settings of the host where trials run, or from which they cross a wire.
     pub fn settings(&mut self) -> HostSettings<'_> {
         match &mut self.local {
-            Local::ThisHost { settings, .. } => HostSettings::Local(settings),
-            Local::OtherHost(agent) => HostSettings::Remote(agent),
+            LocalAgent::ThisHost { settings, .. } => HostSettings::Local(settings),
+            LocalAgent::OtherHost(agent) => HostSettings::Remote(agent),
         }
     }
 
@@ -169,8 +169,8 @@ impl<'a> Agents<'a> {
     pub fn refusal(&mut self) -> Option<String> {
         let _ = self.both();
         match &self.local {
-            Local::ThisHost { refusal, .. } => refusal.clone(),
-            Local::OtherHost(_) => None,
+            LocalAgent::ThisHost { refusal, .. } => refusal.clone(),
+            LocalAgent::OtherHost(_) => None,
         }
     }
 
@@ -180,7 +180,7 @@ impl<'a> Agents<'a> {
     /// Returns [`Interrupted`] as soon as the program is asked to end. Returns another error if something
     /// cannot be built or breaks, or if an agent is gone; the next trial then has new processes.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
-        let is_elsewhere = matches!(self.local, Local::OtherHost(_));
+        let is_elsewhere = matches!(self.local, LocalAgent::OtherHost(_));
         let is_across = spec.between.is_some();
         let opens_at = SystemTime::now() + spec.settings.warmup;
         let mut sample = self.with(|local, remote| match remote.filter(|_| is_across) {
@@ -210,8 +210,8 @@ impl<'a> Agents<'a> {
     /// little, or the agent is gone.
     pub(crate) fn other_programs(&mut self) -> Option<Finding> {
         match &mut self.local {
-            Local::ThisHost { root, .. } => check::other_programs(root),
-            Local::OtherHost(agent) => check::other_programs_in(agent.facts().ok()?.findings),
+            LocalAgent::ThisHost { root, .. } => check::other_programs(root),
+            LocalAgent::OtherHost(agent) => check::other_programs_in(agent.facts().ok()?.findings),
         }
     }
 

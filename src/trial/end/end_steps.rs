@@ -155,9 +155,8 @@ fn run_across(
     mut running: RunningEnd,
     conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
-    conversation
-        .last_heard
-        .suspend_heartbeat(spec.settings.traffic_time());
+    let length = spec.settings.traffic_time();
+    conversation.last_heard.suspend_heartbeat(length);
     let window = window(&spec.settings, &mut running)?;
     running.stop();
     if running.part.sends() {

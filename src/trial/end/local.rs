@@ -15,7 +15,7 @@ use crate::sys::real_time::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
 use crate::trial::changes::changed_settings::ChangedSettings;
 use crate::trial::end::echo_end::EchoLosses;
-use crate::trial::end::running_end::{RunningEnd, Start};
+use crate::trial::end::running_end::{RunningEnd, StartReadings};
 use crate::trial::end::wait::{drain, pass, window};
 use crate::trial::messages::end_result;
 use crate::trial::messages::spec::{EndRole, Flow, TrialSpec};
@@ -116,13 +116,12 @@ impl LocalTrials {
             None => Box::new(UdpSockets::new(spec.case, spec.peer_of(part))?),
             Some(transport) => Box::new(Connections::of(spec.case, transport)),
         };
-        let meter = spec.settings.meter.as_ref();
-        let meter = meter.filter(|meter| matches!(meter, Meter::Sensor(_)));
-        let meter = meter.and_then(|_| PowerMeter::find(&self.root));
+        let has_sensor = matches!(spec.settings.meter, Some(Meter::Sensor(_)));
+        let meter = has_sensor.then(|| PowerMeter::find(&self.root)).flatten();
         Ok(PreparedEnd {
             spec,
             part,
-            start: Start {
+            start: StartReadings {
                 watch: Watch::start(&self.root),
                 power: meter.map(|meter| MeanPower::start(meter, &self.root)),
                 discards: Discards::read(),
@@ -152,7 +151,7 @@ impl LocalTrials {
 pub(crate) struct PreparedEnd<'a> {
     spec: &'a TrialSpec,
     part: EndRole,
-    start: Start<'a>,
+    start: StartReadings<'a>,
     /// Sockets of this end.
     pub(crate) sockets: Box<dyn EndSockets>,
 }
@@ -209,10 +208,8 @@ impl<'a> PreparedEnd<'a> {
         let raised = raised.context("--sched: the coordinator thread needs one priority more")?;
         // Watched only after the probes, which do not count.
         let mut start = self.start;
-        let peer = spec.peer_of(part);
-        start.path = peer
-            .map(|peer| PathWatch::start(peer.local_address))
-            .transpose()?;
+        let path = (spec.peer_of(part)).map(|peer| PathWatch::start(peer.local_address));
+        start.path = path.transpose()?;
         if let Some(reasons) = &mut start.reasons {
             reasons.start();
         }

@@ -18,14 +18,14 @@ use crate::trial::messages::end_result::{EndResult, added};
 use crate::trial::messages::spec::EndRole;
 use crate::trial::readings::losses::{PathWatch, ReasonWatch};
 use crate::trial::readings::snapshot::{Snapshot, SnapshotReader};
-use crate::trial::sockets::{Buffers, QueueProbes};
+use crate::trial::sockets::{GrantedBuffers, QueueProbes};
 use crate::trial::threads::BenchThreads;
 use crate::trial::threads::bench_thread::BenchThread;
 use crate::trial::threads::programs::Trackers;
 use crate::workload::{PaceMeter, RoundTripMeter};
 
 /// Readings from before there were any sockets.
-pub(crate) struct Start<'a> {
+pub(crate) struct StartReadings<'a> {
     pub(crate) watch: Watch<'a>,
     pub(crate) discards: Discards,
     /// Mean power of the machine since the opening of the window, if it is metered.
@@ -45,12 +45,12 @@ pub(crate) struct RunningEnd<'a> {
     pub(crate) receives_aggregates: bool,
     pub(crate) threads: BenchThreads,
     pub(crate) probes: QueueProbes,
-    pub(crate) buffers: Buffers,
+    pub(crate) buffers: GrantedBuffers,
     /// CPUs of the threads.
     pub(crate) placement: Placement,
     /// Trackers of the datagrams, if they are verified.
     pub(crate) trackers: Trackers,
-    pub(crate) start: Start<'a>,
+    pub(crate) start: StartReadings<'a>,
     /// Counts at the last reading, and the CPU clocks of the threads when these counts had just changed.
     pub(crate) last: Option<(Counts, Vec<Option<u64>>)>,
     /// Priority of the coordinator thread. Dropped after the threads have stopped.
@@ -60,7 +60,7 @@ pub(crate) struct RunningEnd<'a> {
 }
 
 /// Readings at the opening and at the closing of the window.
-pub(crate) struct Window {
+pub(crate) struct WindowReadings {
     pub(crate) opened_at: SystemTime,
     pub(crate) opening: Snapshot,
     pub(crate) closing: Snapshot,
@@ -146,7 +146,7 @@ impl RunningEnd<'_> {
     ///
     /// # Errors
     /// Returns the first error that ended a thread, or an error if something cannot be read any more.
-    pub(crate) fn finish(mut self, window: Window) -> anyhow::Result<EndResult> {
+    pub(crate) fn finish(mut self, window: WindowReadings) -> anyhow::Result<EndResult> {
         self.threads.finish()?;
         self.start.watch.look();
         let unread = self.probes.discard_unread();
@@ -154,7 +154,7 @@ impl RunningEnd<'_> {
         let reasons = reasons.map_or_else(BTreeMap::new, |reasons| reasons.moved());
         let path = self.start.path.as_mut().map(|path| path.growth(reasons));
         let path = path.transpose()?.unwrap_or_default();
-        let Window {
+        let WindowReadings {
             opening, closing, ..
         } = window;
         let length = closing.at.saturating_duration_since(opening.at);

@@ -64,10 +64,14 @@ pub fn serve(
         .then(|| Pulse::start(output.clone(), last_heard.clone(), end_process))
         .transpose()?;
     let (send, requests) = mpsc::channel();
-    let conversation = Conversation::new(requests, output.clone(), last_heard.clone());
     let root = local.root.clone();
     let trials = TrialServer {
-        conversation,
+        conversation: Conversation {
+            requests,
+            output: output.clone(),
+            last_heard: last_heard.clone(),
+            awaits_answer: false,
+        },
         local,
     };
     start_thread("trials", move || trials.obey_all())?;
@@ -144,9 +148,8 @@ impl TrialServer {
                 conversation.answer(&HostSettings::Local(local).put_back(&tuning, &never)?)
             }
             Request::Run(spec) => {
-                conversation
-                    .last_heard
-                    .suspend_heartbeat(spec.settings.traffic_time());
+                let length = spec.settings.traffic_time();
+                conversation.last_heard.suspend_heartbeat(length);
                 conversation.answer(&local.run(&spec)?)
             }
             Request::RateOverTime { spec, slices } => {

@@ -8,7 +8,7 @@ use anyhow::bail;
 use crate::data::Counts;
 use crate::plan::{QUIET_ON_A_PATH, Settings};
 use crate::sys::kernel_drops;
-use crate::trial::end::running_end::{RunningEnd, Window};
+use crate::trial::end::running_end::{RunningEnd, WindowReadings};
 use crate::trial::threads::bench_thread::{BenchThread, POLL_INTERVAL};
 use crate::workload::{PaceMeter, RoundTripMeter};
 
@@ -33,7 +33,10 @@ const OVERDUE_CHECK: Duration = Duration::from_millis(250);
 ///
 /// # Errors
 /// Fails if a thread has ended, or if something cannot be read.
-pub(crate) fn window(settings: &Settings, running: &mut RunningEnd) -> anyhow::Result<Window> {
+pub(crate) fn window(
+    settings: &Settings,
+    running: &mut RunningEnd,
+) -> anyhow::Result<WindowReadings> {
     running.threads.open_start();
     let started = Instant::now();
     pass(settings.warmup.saturating_sub(started.elapsed()), running)?;
@@ -53,7 +56,7 @@ pub(crate) fn window(settings: &Settings, running: &mut RunningEnd) -> anyhow::R
     let threads = &running.threads;
     threads.round_trips().for_each(RoundTripMeter::close_window);
     threads.pace_meters().for_each(PaceMeter::close_window);
-    Ok(Window {
+    Ok(WindowReadings {
         opened_at,
         opening,
         closing,

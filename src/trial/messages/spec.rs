@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Case, EngineName, HostAddress, Sample};
 use crate::engines::{self, Engines};
 use crate::host::placement::Placement;
-use crate::plan::{Between, Settings, VERIFYING, Wire};
+use crate::plan::{EndAddresses, Settings, VERIFYING, Wire};
 use crate::sys::nic;
 
 /// Longest window of a verification, if nothing arrived in shorter ones.
@@ -30,7 +30,7 @@ pub struct TrialSpec {
     /// Durations of the trial, and readings during it.
     pub settings: Settings,
     /// Addresses of the two ends, if they are on two hosts.
-    pub between: Option<Between>,
+    pub between: Option<EndAddresses>,
     /// Token that proves the identity of the other end, if it is on another host.
     pub token: Option<Token>,
     /// Programs of the case, each with the name of its engine.

@@ -122,24 +122,14 @@ const GONE: &str = "the controller is gone";
 
 /// Requests of the controller, and the stream for the answers.
 pub(crate) struct Conversation {
-    requests: Receiver<Request>,
-    output: Output,
+    pub(crate) requests: Receiver<Request>,
+    pub(crate) output: Output,
     pub(crate) last_heard: LastHeard,
     /// True while a request waits for its answer.
-    awaits_answer: bool,
+    pub(crate) awaits_answer: bool,
 }
 
 impl Conversation {
-    /// Creates a conversation in which no request waits for its answer.
-    pub(crate) fn new(requests: Receiver<Request>, output: Output, last_heard: LastHeard) -> Self {
-        Self {
-            requests,
-            output,
-            last_heard,
-            awaits_answer: false,
-        }
-    }
-
     /// Waits for the next request.
     ///
     /// # Errors

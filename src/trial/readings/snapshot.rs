@@ -113,7 +113,7 @@ impl SnapshotReader<'_> {
 
 impl Snapshot {
     /// Adds what was read outside of the window. `discards` are used if they do not move.
-    fn completed(mut self, discards: Discards, slow: Vec<Slow>) -> Self {
+    fn completed(mut self, discards: Discards, slow: Vec<SlowReadings>) -> Self {
         if !self.discards_move {
             self.discards = [discards.clone(), discards];
         }
@@ -127,9 +127,9 @@ impl Snapshot {
 }
 
 /// Readings of a thread that are slow.
-type Slow = (Option<Switches>, Option<CpuTaken>);
+type SlowReadings = (Option<Switches>, Option<CpuTaken>);
 
-fn slow(threads: &BenchThreads) -> Vec<Slow> {
+fn slow(threads: &BenchThreads) -> Vec<SlowReadings> {
     let cpus = run_queue::cpus_taken();
     let taken_of = |thread: &BenchThread| {
         let pinned = thread.pinned_cpu()?;

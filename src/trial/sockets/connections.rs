@@ -14,7 +14,7 @@ use crate::engines::Engines;
 use crate::sys::buffers;
 use crate::trial::messages::spec::Flow;
 use crate::trial::sockets::udp_sockets::UdpSockets;
-use crate::trial::sockets::{Buffers, EndSockets, QueueProbes, bind};
+use crate::trial::sockets::{EndSockets, GrantedBuffers, QueueProbes, bind};
 
 /// Connections that may wait to be accepted: the most that the kernel allows (`net.core.somaxconn`, 4096 since Linux
 /// 5.4).
@@ -45,10 +45,8 @@ impl Connections {
 
     /// Sets the receive buffer of a socket that is not connected yet: TCP negotiates its window when it connects.
     fn prepare_to_receive(&self, socket: &Socket) -> io::Result<()> {
-        match self.case.requested_rcvbuf() {
-            Some(rcvbuf) => buffers::set_receive(socket, rcvbuf.bytes()),
-            None => Ok(()),
-        }
+        let asked = self.case.requested_rcvbuf();
+        asked.map_or(Ok(()), |it| buffers::set_receive(socket, it.bytes()))
     }
 
     /// Turns Nagle's algorithm off if a thread waits for each message.
@@ -169,8 +167,8 @@ impl EndSockets for Connections {
         QueueProbes::new(receivers.chain(senders), iter::empty())
     }
 
-    fn buffers(&self) -> anyhow::Result<Buffers> {
-        Buffers::of(
+    fn buffers(&self) -> anyhow::Result<GrantedBuffers> {
+        GrantedBuffers::of(
             &self.case,
             self.receivers.first(),
             self.senders.values().next(),

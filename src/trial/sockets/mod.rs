@@ -41,7 +41,7 @@ pub(crate) trait EndSockets {
     fn queue_probes(&self, engines: Engines) -> anyhow::Result<QueueProbes>;
 
     /// Returns the buffer sizes that the kernel granted.
-    fn buffers(&self) -> anyhow::Result<Buffers>;
+    fn buffers(&self) -> anyhow::Result<GrantedBuffers>;
 
     /// Hands over the receiving sockets.
     fn take_receivers(&mut self) -> Vec<OwnedFd>;
@@ -52,12 +52,12 @@ pub(crate) trait EndSockets {
 
 /// Buffer sizes that the kernel granted, in bytes: the smallest of each kind. 0: there is no such socket.
 #[derive(Clone, Copy)]
-pub(crate) struct Buffers {
+pub(crate) struct GrantedBuffers {
     pub(crate) rcvbuf_bytes: u64,
     pub(crate) sndbuf_bytes: u64,
 }
 
-impl Buffers {
+impl GrantedBuffers {
     /// Reads the buffer sizes of a receiver and of a sender. Both sockets count on both sides if datagrams also come
     /// back.
     pub(crate) fn of<S: AsFd>(

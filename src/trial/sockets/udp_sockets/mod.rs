@@ -14,7 +14,7 @@ use crate::engines::{Engines, Entry};
 use crate::sys::reuseport_bpf;
 use crate::trial::messages::spec::{Flow, RemotePeer, Scope};
 use crate::trial::sockets::bind::{self, Ports};
-use crate::trial::sockets::{Buffers, EndSockets, QueueProbes};
+use crate::trial::sockets::{EndSockets, GrantedBuffers, QueueProbes};
 
 /// The UDP sockets of one end. Receivers share one address; every sender has its own address.
 pub(crate) struct UdpSockets {
@@ -127,10 +127,10 @@ impl EndSockets for UdpSockets {
         QueueProbes::new(probes, self.receiving(engines).map(|(entry, _)| entry))
     }
 
-    fn buffers(&self) -> anyhow::Result<Buffers> {
+    fn buffers(&self) -> anyhow::Result<GrantedBuffers> {
         let sender = self.senders.values().next();
         let sender = sender.map(|(socket, _)| socket);
-        Buffers::of(&self.case, self.receivers.first(), sender)
+        GrantedBuffers::of(&self.case, self.receivers.first(), sender)
     }
 
     fn take_receivers(&mut self) -> Vec<OwnedFd> {
