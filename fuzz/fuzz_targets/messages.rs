@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut input = bytes;
     if let Ok(hello) = message::read_hello(&mut input) {
         // Equal or not.
-        let _ = hello.check();
+        let _ = hello.checked();
     }
     all_of::<Request>(input);
     all_of::<Answer<Sample>>(input);

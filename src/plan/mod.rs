@@ -18,7 +18,7 @@ pub use self::schedule::{
     Meter, QUIET_ON_A_PATH, REST_SHARE, Schedule, Settings, Until, VERIFYING,
 };
 pub use self::warning::{Location, PlanWarning};
-pub use self::wire::{Between, LinkEnd, Wire, WireLink};
+pub use self::wire::{EndAddresses, LinkEnd, Wire, WireLink};
 use crate::data::{BlockKey, Case, EngineName, EnginePair, EngineProperties, LoopbackTrains};
 use crate::engines::{Entry, exec};
 use crate::host::board::Board;
@@ -181,8 +181,13 @@ impl Block {
         let mut cases: Vec<Case> = pairs
             .flat_map(|&engines| axes.cases(&key, engines))
             .collect();
-        if !axes.engines_are_asked {
-            cases = those_that_run_somewhere(cases, conditions);
+        let makes_sense = |case: &Case| {
+            let question = Question::of(case, conditions);
+            question.is_ok_and(|question| question.makes_sense().is_ok())
+        };
+        // If none makes sense, all stay, for their reasons to be shown.
+        if !axes.engines_are_asked && cases.iter().any(makes_sense) {
+            cases.retain(makes_sense);
         }
         // A reference that the user did not name comes first; one that the user named stays in its place.
         if let Some(first) = cases.first().filter(|_| axes.reference) {
@@ -200,16 +205,6 @@ impl Block {
             cases: cases.into_iter().map(plan).collect(),
         }
     }
-}
-
-/// Keeps the cases that make sense. If none does, keeps all, for their reasons to be shown.
-fn those_that_run_somewhere(cases: Vec<Case>, conditions: &Conditions) -> Vec<Case> {
-    let runs = |case: &&Case| {
-        let question = Question::of(case, conditions);
-        question.is_ok_and(|question| question.makes_sense().is_ok())
-    };
-    let some: Vec<Case> = cases.iter().filter(runs).copied().collect();
-    if some.is_empty() { cases } else { some }
 }
 
 impl Planned {

@@ -80,10 +80,8 @@ impl Schedule {
 
     /// Returns the maximum number of windows of a case.
     pub fn most_rounds(&self) -> u32 {
-        match self.until {
-            None => self.rounds,
-            Some(_) => self.rounds.max(Until::MAX_ROUNDS),
-        }
+        let limit = self.until.map_or(self.rounds, |_| Until::MAX_ROUNDS);
+        self.rounds.max(limit)
     }
 
     /// Estimates how long a window of a plan takes on average, with everything that belongs to it.
@@ -113,17 +111,15 @@ impl Schedule {
         let (mut round, mut verifying) = (Duration::ZERO, Duration::ZERO);
         for Planned { case, .. } in plan.runnable() {
             round = round.saturating_add(settings.time_of(case));
-            verifying += settings.time_around(case) + VERIFYING;
+            if self.verify {
+                verifying += settings.time_around(case) + VERIFYING;
+            }
         }
         if !round.is_zero() {
             round = round.saturating_add(settings.time_of_restart());
         }
         let rounds = round.saturating_mul(self.rounds);
-        if self.verify {
-            rounds.saturating_add(verifying)
-        } else {
-            rounds
-        }
+        rounds.saturating_add(verifying)
     }
 
     /// Returns the time after which a plan that makes progress is over: all of `--max-time`, and every cool-down at its
@@ -207,18 +203,19 @@ impl fmt::Display for Meter {
 impl Settings {
     /// Estimates how long one trial on one host takes, with everything that belongs to it.
     pub fn time_per_window(&self) -> Duration {
-        self.traffic().saturating_add(self.time_on_one_host())
+        self.traffic_time()
+            .saturating_add(SOCKETS_AND_THREADS + self.request_time)
     }
 
     /// Estimates how long one trial of a case takes, with everything that belongs to it.
     pub fn time_of(&self, case: &Case) -> Duration {
-        self.traffic().saturating_add(self.time_around(case))
+        self.traffic_time().saturating_add(self.time_around(case))
     }
 
     /// Estimates the time of a trial of a case outside its warm-up and window.
     pub fn time_around(&self, case: &Case) -> Duration {
         if case.direction.is_none() {
-            return self.time_on_one_host();
+            return SOCKETS_AND_THREADS + self.request_time;
         }
         SOCKETS_AND_THREADS + QUIET_ON_A_PATH + self.request_time * ROUND_TRIPS_ON_A_PATH
     }
@@ -228,11 +225,8 @@ impl Settings {
         NEW_PROCESS + self.request_time
     }
 
-    fn time_on_one_host(&self) -> Duration {
-        SOCKETS_AND_THREADS + self.request_time
-    }
-
-    fn traffic(&self) -> Duration {
+    /// Returns the time from the start of the threads until the window closes.
+    pub fn traffic_time(&self) -> Duration {
         self.warmup.saturating_add(self.window)
     }
 }

@@ -40,7 +40,7 @@ pub struct LinkEnd {
 
 /// Addresses of the two ends of a trial on two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Between {
+pub struct EndAddresses {
     /// Address of the receivers.
     pub receivers: HostAddress,
     /// Address of the senders.
@@ -71,22 +71,21 @@ impl LinkEnd {
     /// Returns the longest payload, in bytes, that the interface sends without fragmentation. `None`: its MTU is
     /// unknown.
     pub fn most_payload(&self) -> Option<u32> {
-        let is_v4 = self.address.ip.is_ipv4();
-        let headers = if is_v4 { 20 + 8 } else { 40 + 8 };
-        self.interface.mtu?.checked_sub(headers)
+        let ip_header = if self.address.ip.is_ipv4() { 20 } else { 40 };
+        self.interface.mtu?.checked_sub(ip_header + 8)
     }
 }
 
 impl WireLink {
     /// Returns the addresses of a case's two ends.
-    pub fn between(&self, case: &Case) -> Between {
+    pub fn between(&self, case: &Case) -> EndAddresses {
         let (local, remote) = (self.local.address, self.remote.address);
         let (receivers, senders) = if case.remote_sends() {
             (local, remote)
         } else {
             (remote, local)
         };
-        Between { receivers, senders }
+        EndAddresses { receivers, senders }
     }
 
     /// Returns the longest payload, in bytes, that both interfaces send without fragmentation. `None`: no MTU is known.

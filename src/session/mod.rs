@@ -5,7 +5,6 @@
 
 mod preparing;
 mod run;
-mod settling;
 
 use std::time::{Duration, Instant};
 
@@ -165,13 +164,6 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Returns the index into [`Resources::agents`] of the agents that run the trial. Both
-    /// sides of a setting have the same agents.
-    pub(super) fn agents(&self) -> usize {
-        let side = self.of.side.filter(|_| self.of.tuning.is_none());
-        side.map_or(0, |side| side as usize)
-    }
-
     /// Creates a trial of a case outside of any round.
     pub fn new(case: &Case, spec: TrialSpec, told: String) -> Self {
         Self {

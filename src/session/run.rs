@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 
 use super::{Experiment, Step, Trial, Work};
 use crate::data::Sample;
@@ -11,7 +11,7 @@ use crate::results::log::{Event, Side, Window};
 use crate::results::row::{Failure, Row};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::trial::agent::NoAnswer;
-use crate::trial::agents::{Agents, End};
+use crate::trial::agents::Agents;
 use crate::trial::power_command::PowerCommand;
 
 /// Receiver of progress, events and rows. An error that it returns ends the session.
@@ -81,9 +81,15 @@ pub fn run(
     let ending = match session.run_steps() {
         Ok(()) if session.experiment.is_complete() => Ending::Complete,
         Ok(()) => Ending::OutOfTime,
-        Err(End::Failed(error)) => return Err(error),
-        Err(End::Interrupted) => session.log_interruption(None)?,
-        Err(End::Lost(reason)) => session.log_interruption(Some(reason))?,
+        Err(error) => {
+            let is_lost = !error.is::<Interrupted>();
+            let lost = is_lost
+                .then(|| error.downcast::<RemoteLost>())
+                .transpose()?;
+            let lost = lost.map(|RemoteLost(reason)| reason);
+            session.emit(&Event::Interrupted { lost: lost.clone() })?;
+            lost.map_or(Ending::Interrupted, Ending::Lost)
+        }
     };
     // People look for rows that were measured in full. The rest comes last.
     session.journal.record_rows(session.experiment.rest())?;
@@ -98,6 +104,11 @@ const MOST_FAULTY: u32 = 2;
 /// Reason to repeat a trial that has no fault.
 const OTHER_PROGRAMS: &str = "lost while other programs took the CPUs of its threads";
 
+/// Error: the remote host does not answer any more, with the reason.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct RemoteLost(String);
+
 /// Sample of a trial, or the reason why there is none.
 type Measured = anyhow::Result<Sample>;
 
@@ -110,7 +121,7 @@ pub(super) struct Session<'a, 'm> {
 }
 
 impl<'m> Session<'_, 'm> {
-    fn run_steps(&mut self) -> Result<(), End> {
+    fn run_steps(&mut self) -> anyhow::Result<()> {
         while let Some(step) = self.experiment.next(Instant::now()) {
             match step {
                 Step::Restart => {
@@ -120,7 +131,13 @@ impl<'m> Session<'_, 'm> {
                 Step::IdlePower(length) => self.measure_idle_power(length)?,
                 Step::Heat(heat) => self.heat(&heat)?,
                 Step::Begin(begin) => self.begin(&begin)?,
-                Step::Prepare { side, command } => self.prepare(side, &command)?,
+                Step::Prepare { side, command } => {
+                    self.journal.show_step(&format!("{side}: {command}"));
+                    let done = (self.resources.command)(side, &command);
+                    // Ctrl-C also goes to the command. An interrupted command has not failed.
+                    self.resources.interrupt.sleep(Duration::ZERO)?;
+                    done?;
+                }
                 Step::Wait { until, told } => {
                     self.journal.show_step(&told);
                     let left = until.saturating_duration_since(Instant::now());
@@ -133,23 +150,8 @@ impl<'m> Session<'_, 'm> {
         Ok(())
     }
 
-    /// Logs why the session ends early.
-    fn log_interruption(&mut self, lost: Option<String>) -> anyhow::Result<Ending> {
-        self.emit(&Event::Interrupted { lost: lost.clone() })?;
-        Ok(lost.map_or(Ending::Interrupted, Ending::Lost))
-    }
-
-    /// Runs the command that prepares the machine for a side.
-    fn prepare(&mut self, side: Side, command: &str) -> Result<(), End> {
-        self.journal.show_step(&format!("{side}: {command}"));
-        let done = (self.resources.command)(side, command);
-        // Ctrl-C also goes to the command. An interrupted command has not failed.
-        self.resources.interrupt.sleep(Duration::ZERO)?;
-        Ok(done?)
-    }
-
     /// Runs a trial, repeats it if it has a fault or was disturbed, and logs the outcome.
-    fn run_trial(&mut self, trial: &Trial) -> Result<(), End> {
+    fn run_trial(&mut self, trial: &Trial) -> anyhow::Result<()> {
         self.journal.show_step(&trial.told);
         let (mut times, mut faults) = (0, u32::from(trial.is_repeated));
         loop {
@@ -183,7 +185,7 @@ impl<'m> Session<'_, 'm> {
         reason: String,
         is_disturbed: bool,
         measured: Measured,
-    ) -> Result<(), End> {
+    ) -> anyhow::Result<()> {
         if !is_disturbed {
             // Ctrl-C that ended the program that carries an agent's messages is no reason to measure again.
             let interrupt = self.resources.interrupt;
@@ -194,13 +196,13 @@ impl<'m> Session<'_, 'm> {
         if trial.spec.verifies {
             return Ok(());
         }
-        Ok(self.emit(&Event::Repeated {
+        self.emit(&Event::Repeated {
             of: trial.of.clone(),
             round: trial.round,
             reason,
             is_disturbed,
             sample: measured.ok().map(Box::new),
-        })?)
+        })
     }
 
     /// Logs the outcome of a trial.
@@ -209,9 +211,9 @@ impl<'m> Session<'_, 'm> {
         trial: &Trial,
         measured: Measured,
         fault: Option<String>,
-    ) -> Result<(), End> {
+    ) -> anyhow::Result<()> {
         let sample = match (measured, fault) {
-            (Err(error), _) if error.is::<Interrupted>() => return Err(End::Interrupted),
+            (Err(error), _) if error.is::<Interrupted>() => return Err(error),
             (Err(error), _) => return self.fail(trial, failure(&error)),
             (Ok(_), Some(fault)) if !self.experiment.keeps_faulty() => {
                 return self.fail(trial, Failure::told(fault));
@@ -228,7 +230,7 @@ impl<'m> Session<'_, 'm> {
                 sample,
             }))
         };
-        Ok(self.emit(&event)?)
+        self.emit(&event)
     }
 
     /// Logs that a trial failed. In a comparison, the log also names the programs that may be the reason.
@@ -236,34 +238,40 @@ impl<'m> Session<'_, 'm> {
     /// # Errors
     /// Returns an error if the cause is not the case: the remote host is gone. A trial that changes a setting is
     /// exempt: the setting may disconnect the host for a while, and the next trial shows if it comes back.
-    fn fail(&mut self, trial: &Trial, reason: Failure) -> Result<(), End> {
+    fn fail(&mut self, trial: &Trial, reason: Failure) -> anyhow::Result<()> {
         let interrupt = self.resources.interrupt;
         let may_be_lost = trial.tuning.is_none();
         if may_be_lost && self.agents_of(trial).remote_is_lost(interrupt)? {
-            return Err(End::Lost(reason.to_string()));
+            bail!(RemoteLost(reason.to_string()));
         }
         let is_of_comparison = trial.of.side.is_some();
         let other_programs = is_of_comparison.then(|| self.agents_of(trial).other_programs());
-        Ok(self.emit(&Event::Failed {
+        self.emit(&Event::Failed {
             of: trial.of.clone(),
             round: trial.round,
             reason,
             other_programs: other_programs
                 .flatten()
                 .map(|finding| finding.seen.to_string()),
-        })?)
+        })
     }
 
     /// Runs a trial once, with its setting if it changes one.
     ///
     /// # Errors
     /// See [`Self::run_with_setting`].
-    fn measure(&mut self, trial: &Trial) -> Result<Measured, End> {
+    fn measure(&mut self, trial: &Trial) -> anyhow::Result<Measured> {
         let measured = match &trial.tuning {
             None => self.run_once(trial),
             Some(tuning) => self.run_with_setting(trial, tuning)?,
         };
-        self.tell_end_of_power_command();
+        let ended = self.resources.power_command.and_then(PowerCommand::ended);
+        // The rows say how many windows lack the power.
+        if let Some(why) = ended.filter(|_| !self.told_no_power) {
+            self.told_no_power = true;
+            self.journal
+                .show_wait(&format!("warning: no power from now on: {why}"));
+        }
         let power_uw = |sample: &Sample| match self.resources.power_command {
             Some(meter) => {
                 let window = Duration::from_nanos(sample.window_ns);
@@ -279,16 +287,6 @@ impl<'m> Session<'_, 'm> {
         }))
     }
 
-    /// Tells once that the power is not known any more. The rows say how many windows lack it.
-    fn tell_end_of_power_command(&mut self) {
-        let ended = self.resources.power_command.and_then(PowerCommand::ended);
-        if let Some(why) = ended.filter(|_| !self.told_no_power) {
-            self.told_no_power = true;
-            self.journal
-                .show_wait(&format!("warning: no power from now on: {why}"));
-        }
-    }
-
     fn run_once(&mut self, trial: &Trial) -> Measured {
         let agents = self.agents_of(trial);
         if trial.spec.verifies {
@@ -302,9 +300,9 @@ impl<'m> Session<'_, 'm> {
     ///
     /// # Errors
     /// Fails if the setting cannot be put back, or if nothing would put it back.
-    fn run_with_setting(&mut self, trial: &Trial, tuning: &Tuning) -> Result<Measured, End> {
+    fn run_with_setting(&mut self, trial: &Trial, tuning: &Tuning) -> anyhow::Result<Measured> {
         let interrupt = self.resources.interrupt;
-        let time = trial.spec.settings.warmup + trial.spec.settings.window;
+        let time = trial.spec.settings.traffic_time();
         let mut settings = self.agents_of(trial).settings();
         match settings.change(tuning, time, interrupt) {
             Ok(Ok(())) => {}
@@ -322,11 +320,11 @@ impl<'m> Session<'_, 'm> {
 
     /// Returns the error for a setting that could not be changed or put back: the remote host is gone, or another
     /// reason.
-    fn setting_error(&mut self, trial: &Trial, error: anyhow::Error) -> End {
+    fn setting_error(&mut self, trial: &Trial, error: anyhow::Error) -> anyhow::Error {
         let interrupt = self.resources.interrupt;
         match self.agents_of(trial).remote_is_lost(interrupt) {
-            Ok(true) => End::Lost(format!("{error:#}")),
-            Ok(false) => error.into(),
+            Ok(true) => RemoteLost(format!("{error:#}")).into(),
+            Ok(false) => error,
             Err(interrupted) => interrupted.into(),
         }
     }
@@ -342,7 +340,9 @@ impl<'m> Session<'_, 'm> {
     }
 
     fn agents_of(&mut self, trial: &Trial) -> &mut Agents<'m> {
-        &mut self.resources.agents[trial.agents()]
+        // Both sides of a setting have the same agents.
+        let side = trial.of.side.filter(|_| trial.of.tuning.is_none());
+        &mut self.resources.agents[side.map_or(0, |side| side as usize)]
     }
 
     /// Logs an event, and the rows that follow from it.

@@ -12,19 +12,19 @@
 //! | `changes` | settings of a host that are changed for a trial |
 //! | `sockets` | sockets of one end, and the flows between both |
 //! | `threads` | bench threads, workers, and the programs that they run |
-//! | `input` | a wait for input with a time limit |
+//! | `spawned` | processes and threads that are started, and waits for them |
 //! | `readings` | what is read at the edges of a window, and of a host |
 
 pub mod changes;
 mod controller;
 mod end;
-mod input;
 mod messages;
 mod readings;
 mod sockets;
+pub mod spawned;
 mod threads;
 
-pub use self::controller::{agent, agents, power_command, spawned};
+pub use self::controller::{agent, agents, power_command};
 pub use self::end::{echo_end, local, serve};
 pub use self::messages::{end_result, message, spec};
 pub use self::readings::remote_facts;

@@ -28,7 +28,7 @@ fn a_thread_that_dies_ends_the_run_at_once() {
     };
     let spec = TrialSpec::new(&case, &Placement::unpinned(case.threads), &settings);
     let mut trials = LocalTrials::new(&Root::default(), None);
-    let opened = trials.open(&spec, EndRole::Both, None);
+    let opened = trials.open(&spec, EndRole::Both);
     let mut opened = opened.expect("std is in every build");
     let receivers = opened.sockets.bind().expect("loopback works");
     let flow = Flow {

@@ -54,13 +54,13 @@ pub(super) struct Question<'a> {
     sender: &'static Entry,
     receiver: &'static Entry,
     conditions: &'a Conditions<'a>,
-    senders: End<'a>,
-    receivers: End<'a>,
+    senders: EndHost<'a>,
+    receivers: EndHost<'a>,
 }
 
 /// The host of one end.
 #[derive(Clone, Copy)]
-struct End<'a> {
+struct EndHost<'a> {
     host: &'a Host,
     board: &'a Board,
     engine_refusals: &'a [(&'static Entry, String)],
@@ -71,7 +71,7 @@ struct End<'a> {
     link: Option<&'a LinkEnd>,
 }
 
-impl End<'_> {
+impl EndHost<'_> {
     fn is_far(&self) -> bool {
         self.location == Some(Location::Remote)
     }
@@ -86,7 +86,7 @@ impl<'a> Question<'a> {
         let (sender, receiver) = engines::of(case).map_err(Error::msg)?;
         let remote = conditions.remote.as_ref();
         let link = remote.and_then(|remote| remote.wire.link(case));
-        let local = End {
+        let local = EndHost {
             host: conditions.host,
             board: conditions.board,
             engine_refusals: conditions.engine_refusals,
@@ -94,7 +94,7 @@ impl<'a> Question<'a> {
             location: remote.map(|_| Location::Local),
             link: link.map(|link| &link.local),
         };
-        let other = remote.map_or(local, |remote| End {
+        let other = remote.map_or(local, |remote| EndHost {
             host: &remote.wire.host,
             board: remote.board,
             engine_refusals: remote.engine_refusals,
@@ -119,18 +119,12 @@ impl<'a> Question<'a> {
 
     /// Returns the first engine of the case that cannot run on the host of its threads, where, and why.
     pub(super) fn refused_engine(&self) -> Option<(&'static Entry, &'static str, String)> {
-        let one_way = [
-            (self.sender, &self.senders),
-            (self.receiver, &self.receivers),
-        ];
-        let back = [
-            (self.receiver, &self.senders),
-            (self.sender, &self.receivers),
-        ];
-        let back = back
-            .into_iter()
-            .filter(|_| self.case.receives_at_both_ends());
-        one_way.into_iter().chain(back).find_map(|(entry, end)| {
+        let (one_way, back) = ((self.sender, self.receiver), (self.receiver, self.sender));
+        let engines = [one_way, back].into_iter().zip(self.ways());
+        let mut engines = engines.flat_map(|((sender, receiver), _)| {
+            [(sender, &self.senders), (receiver, &self.receivers)]
+        });
+        engines.find_map(|(entry, end)| {
             let mut refusals = end.engine_refusals.iter();
             let (_, reason) = refusals.find(|(refused, _)| *refused == entry)?;
             let place = if end.is_far() { "there" } else { "here" };
@@ -147,7 +141,7 @@ impl<'a> Question<'a> {
             Pin::To(senders, receivers) => Placement::from_lists(threads, senders, receivers)
                 .unwrap_or_else(|| Placement::unpinned(threads)),
             Pin::Board if self.conditions.remote.is_some() => {
-                let mut place = |end: &End, count| {
+                let mut place = |end: &EndHost, count| {
                     let interface = end.link.map_or("", |link| &link.interface.name);
                     let (cpus, reason) = end.board.one_sided_placement(count, end.host, interface);
                     fallbacks.extend(reason);
@@ -169,14 +163,14 @@ impl<'a> Question<'a> {
     }
 
     /// Returns the hosts between which the case sends: from, and to.
-    fn ways(&self) -> impl Iterator<Item = (&End<'a>, &End<'a>)> {
+    fn ways(&self) -> impl Iterator<Item = (&EndHost<'a>, &EndHost<'a>)> {
         let back = (&self.receivers, &self.senders);
         let back = self.case.receives_at_both_ends().then_some(back);
         std::iter::once((&self.senders, &self.receivers)).chain(back)
     }
 
     /// Returns the engines that receive, each with its host. Those of clients come last.
-    fn receiving(&self) -> impl Iterator<Item = (&'static Entry, &End<'a>)> {
+    fn receiving(&self) -> impl Iterator<Item = (&'static Entry, &EndHost<'a>)> {
         let back = if self.case.is_rr() {
             self.sender
         } else {

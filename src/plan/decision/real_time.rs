@@ -14,7 +14,7 @@ use crate::sys::real_time::Throttling;
 
 /// A bench thread: its CPU, and whether it never sleeps.
 #[derive(Clone, Copy)]
-struct Thread {
+struct PlacedThread {
     cpu: Option<usize>,
     is_busy: bool,
 }
@@ -67,7 +67,7 @@ impl Question<'_> {
 
     /// Returns the threads on the CPUs of the senders, and those on the CPUs of the receivers. Workers take turns by
     /// themselves, and are left out.
-    fn threads(&self, placement: &Placement) -> (Vec<Thread>, Vec<Thread>) {
+    fn threads(&self, placement: &Placement) -> (Vec<PlacedThread>, Vec<PlacedThread>) {
         let (case, sender, receiver) = (self.case, self.sender, self.receiver);
         let spins = |entry: &Entry| {
             entry.about.always_spins || case.wait == Some(Wait::Spin) && entry.about.can_spin
@@ -77,9 +77,9 @@ impl Question<'_> {
         } else {
             !case.is_paced()
         };
-        let all = |cpus: &[Option<usize>], entry: &Entry, is_busy| -> Vec<Thread> {
+        let all = |cpus: &[Option<usize>], entry: &Entry, is_busy| -> Vec<PlacedThread> {
             let own = cpus.iter().filter(|_| !entry.runs_on_workers(case));
-            own.map(|&cpu| Thread { cpu, is_busy }).collect()
+            own.map(|&cpu| PlacedThread { cpu, is_busy }).collect()
         };
         let mut senders = all(&placement.senders, sender, sends_busily);
         let mut receivers = all(&placement.receivers, receiver, spins(receiver));
@@ -117,7 +117,7 @@ impl Question<'_> {
 }
 
 /// Checks that no thread of a host that never sleeps shares its CPU with others.
-fn share_no_cpu(threads: &[Thread], host: &Host) -> anyhow::Result<()> {
+fn share_no_cpu(threads: &[PlacedThread], host: &Host) -> anyhow::Result<()> {
     // CPUs that the threads on this one need: one for each that never sleeps, and one for all others.
     let needed = |cpu: Option<usize>| {
         let on = || threads.iter().filter(|thread| thread.cpu == cpu);

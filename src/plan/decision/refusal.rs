@@ -230,11 +230,8 @@ impl Question<'_> {
                 BusyPolling::Uring => &refusals.ring,
             };
             let reason = refusals.socket.as_ref().or(of_engine.as_ref())?;
-            let place = if end.is_far() {
-                "on the other host: "
-            } else {
-                ""
-            };
+            let place = end.is_far().then_some("on the other host: ");
+            let place = place.unwrap_or_default();
             Some(format!("{place}{reason}"))
         });
         permitted(refusal)

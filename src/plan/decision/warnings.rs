@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{End, Question};
-use crate::data::{Case, Group, LoopbackTrains, Payload, Sharing, Spread, Workers};
+use super::{EndHost, Question};
+use crate::data::{Group, LoopbackTrains, Payload, Sharing, Spread, Workers};
 use crate::engine::BusyPolling;
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
@@ -45,9 +45,12 @@ impl Question<'_> {
                 payload: case.payload,
             });
         }
-        if sender.about.group != Group::Offload {
-            warnings.extend(too_fast(case));
-        }
+        let rate = case.rate.filter(|_| sender.about.group != Group::Offload);
+        warnings.extend(rate.and_then(|rate| {
+            let each_pps = rate.per_second(case.payload) / senders as f64;
+            let is_too_fast = each_pps > NOBODY_SENDS_PPS;
+            is_too_fast.then_some(PlanWarning::RateTooHigh { rate, each_pps })
+        }));
         if self.is_fragmented() {
             warnings.push(PlanWarning::TwoFragments);
         }
@@ -75,7 +78,7 @@ impl Question<'_> {
         if self.conditions.remote.is_some() {
             let each = if case.is_full_duplex() { 2 } else { 1 };
             let beside = usize::from(case.is_open_loop());
-            let crowd = |end: &End, busy, cpus: &[Option<usize>]| {
+            let crowd = |end: &EndHost, busy, cpus: &[Option<usize>]| {
                 sharing_cpus(busy, cpus.iter().copied(), end.host, end.location)
             };
             let sending = crowd(&self.senders, senders * (each + beside), &placement.senders);
@@ -164,7 +167,7 @@ impl Question<'_> {
 }
 
 /// Returns the interface of an end, and where it is.
-fn at<'a>(end: &End<'a>) -> Option<(&'a LinkEnd, Location)> {
+fn at<'a>(end: &EndHost<'a>) -> Option<(&'a LinkEnd, Location)> {
     end.link.zip(end.location)
 }
 
@@ -189,11 +192,4 @@ pub(super) fn sharing_cpus(
         cpus,
         location,
     })
-}
-
-/// Returns a warning about a rate that no thread can keep.
-fn too_fast(case: &Case) -> Option<PlanWarning> {
-    let rate = case.rate?;
-    let each_pps = rate.per_second(case.payload) / case.threads.senders() as f64;
-    (each_pps > NOBODY_SENDS_PPS).then_some(PlanWarning::RateTooHigh { rate, each_pps })
 }

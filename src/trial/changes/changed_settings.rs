@@ -8,12 +8,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use super::watchdog::{DONE, Order, put_back};
+use super::watchdog::{DONE, PutBackOrder, put_back};
 use crate::host::tuning::{NotChanged, Setting, Tuning, differences};
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
-use crate::trial::controller::spawned::{THIS_PROGRAM, ends_within};
-use crate::trial::input::wait_for_input;
+use crate::trial::spawned::{THIS_PROGRAM, ends_within, wait_for_input};
 
 /// Name of the hidden command that runs the watchdog.
 const WATCHDOG_COMMAND: &str = "put-back";
@@ -75,7 +74,16 @@ impl ChangedSettings {
             let ended = interrupt.signal().map(|_| Interrupted.into());
             ended.unwrap_or(error)
         })?;
-        Ok(settings.set(tuning, interrupt)?.map(|()| settings))
+        settings.changed.clone_from(&tuning.settings);
+        let mut changed = settings.changed.iter_mut();
+        let set = changed.try_for_each(|setting| try_value(setting, root));
+        let set = set.and_then(|()| settings.wait_for_links(interrupt));
+        if set.is_err() {
+            settings.put_all_back()?;
+            // The next trial reports whatever is wrong with the link then.
+            let _ = settings.wait_for_links(interrupt);
+        }
+        Ok(set.map(|()| settings).map_err(NotChanged::Refused))
     }
 
     /// Starts a watchdog that remembers the settings.
@@ -89,7 +97,7 @@ impl ChangedSettings {
         let mut watchdog = command.spawn().context("cannot start the watchdog")?;
         let pipes = watchdog.stdin.take().zip(watchdog.stdout.take());
         let (mut orders, mut answers) = pipes.context("the watchdog has no pipes")?;
-        let mut order = serde_json::to_vec(&Order {
+        let mut order = serde_json::to_vec(&PutBackOrder {
             settings: tuning.settings.clone(),
             longest: trial + OUTSIDE_TRIAL,
         })?;
@@ -99,31 +107,16 @@ impl ChangedSettings {
             bail!("the watchdog does not answer");
         }
         answers.read_exact(&mut [0]).context(WATCHDOG_ENDED)?;
+        let interfaces = (tuning.settings.iter()).filter_map(|it| it.location.interface());
+        let links = interfaces.filter(|interface| has_carrier(root, interface));
         Ok(Self {
             root: root.clone(),
             watchdog,
             orders: Some(orders),
             changed: Vec::new(),
-            links: links_up(tuning, root),
+            links: links.map(str::to_owned).collect(),
             resets_link: tuning.name.resets_link(),
         })
-    }
-
-    fn set(
-        &mut self,
-        tuning: &Tuning,
-        interrupt: &Interrupt,
-    ) -> anyhow::Result<Result<(), NotChanged>> {
-        self.changed.clone_from(&tuning.settings);
-        let mut changed = self.changed.iter_mut();
-        let set = changed.try_for_each(|setting| try_value(setting, &self.root));
-        let set = set.and_then(|()| self.wait_for_links(interrupt));
-        if set.is_err() {
-            self.put_all_back()?;
-            // The next trial reports whatever is wrong with the link then.
-            let _ = self.wait_for_links(interrupt);
-        }
-        Ok(set.map_err(NotChanged::Refused))
     }
 
     /// Puts all settings back, and tells the watchdog. Returns `false` if the watchdog had put them back before.
@@ -208,14 +201,6 @@ fn try_value(setting: &mut Setting, root: &Root) -> Result<(), String> {
         }
         format!("{location}: {error}")
     })
-}
-
-/// Returns the interfaces of these settings whose links are up.
-fn links_up(tuning: &Tuning, root: &Root) -> Vec<String> {
-    let settings = tuning.settings.iter();
-    let interfaces = settings.filter_map(|it| it.location.interface());
-    let up = interfaces.filter(|interface| has_carrier(root, interface));
-    up.map(str::to_owned).collect()
 }
 
 fn has_carrier(root: &Root, interface: &str) -> bool {

@@ -8,6 +8,8 @@ use crate::host::tuning::{
     Difference, Lock, NotChanged, Setting, Tuning, Tunings, Wanted, choose, differences,
 };
 use crate::sys::interrupt::Interrupt;
+use crate::trial::changes::changed_settings::ChangedSettings;
+use crate::trial::changes::watchdog::put_back;
 use crate::trial::controller::agent::Agent;
 use crate::trial::end::local::LocalTrials;
 use crate::trial::messages::message::Request;
@@ -28,7 +30,7 @@ impl HostSettings<'_> {
     pub fn list_tunings(&mut self, wanted: Wanted) -> anyhow::Result<Tunings> {
         match self {
             Self::Local(trials) => {
-                let root = trials.root();
+                let root = &trials.root;
                 Ok(choose(&wanted, &Host::read(root), root))
             }
             Self::Remote(agent) => agent.call(&Request::ListTunings(wanted)),
@@ -42,7 +44,7 @@ impl HostSettings<'_> {
     pub fn lock(&mut self) -> anyhow::Result<Result<(), String>> {
         match self {
             // The lock survives when an agent's process restarts.
-            Self::Local(trials) => Ok(Lock::take(trials.root()).map(mem::forget)),
+            Self::Local(trials) => Ok(Lock::take(&trials.root).map(mem::forget)),
             Self::Remote(agent) => agent.call(&Request::Lock),
         }
     }
@@ -53,7 +55,7 @@ impl HostSettings<'_> {
     /// Fails if the agent is gone.
     pub fn differences(&mut self, settings: &[Setting]) -> anyhow::Result<Vec<Difference>> {
         match self {
-            Self::Local(trials) => Ok(differences(settings, trials.root())),
+            Self::Local(trials) => Ok(differences(settings, &trials.root)),
             Self::Remote(agent) => agent.call(&Request::Differences(settings.to_vec())),
         }
     }
@@ -71,7 +73,10 @@ impl HostSettings<'_> {
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<(), NotChanged>> {
         match self {
-            Self::Local(trials) => trials.change(tuning, trial, interrupt),
+            Self::Local(trials) => {
+                let changed = ChangedSettings::change(tuning, trial, &trials.root, interrupt)?;
+                Ok(changed.map(|changed| trials.changed = Some(changed)))
+            }
             Self::Remote(agent) => agent.call(&Request::Change {
                 tuning: tuning.clone(),
                 trial,
@@ -89,7 +94,11 @@ impl HostSettings<'_> {
         interrupt: &Interrupt,
     ) -> anyhow::Result<Result<(), String>> {
         match self {
-            Self::Local(trials) => trials.put_back(tuning, interrupt),
+            Self::Local(trials) => match trials.changed.take() {
+                Some(changed) => changed.put_back(interrupt),
+                // This process restarted since the trial failed; the watchdog puts the settings back at the same time.
+                None => put_back(&tuning.settings, &trials.root).map(Ok),
+            },
             Self::Remote(agent) => agent.call(&Request::PutBack(tuning.clone())),
         }
     }

@@ -20,14 +20,14 @@ use crate::sys::files::Root;
 use crate::sys::interrupt;
 use crate::term::json;
 use crate::text::duration::ns;
-use crate::trial::input::wait_for_input;
+use crate::trial::spawned::wait_for_input;
 
 /// Message in either direction: the watchdog remembers the settings, or all of them were put back.
 pub(super) const DONE: &[u8] = b"\n";
 
 /// Announcement of settings that are about to be changed, in one line.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Order {
+pub(super) struct PutBackOrder {
     /// The settings with their current values.
     pub(super) settings: Vec<Setting>,
     /// Longest time until they are put back, whatever the other process does.
@@ -54,7 +54,7 @@ fn watch(input: impl Read + AsFd, mut output: impl Write, root: &Root) -> anyhow
     if !line.ends_with(b"\n") {
         return Ok(());
     }
-    let Order { settings, longest } =
+    let PutBackOrder { settings, longest } =
         json::parse(&line).context("the watchdog got a line that is not an order")?;
     let until = Instant::now().checked_add(longest);
     // If the other process is gone, the input ends.
@@ -141,7 +141,7 @@ mod tests {
             before: "ondemand".to_owned(),
             tried: "performance".to_owned(),
         }];
-        let line = serde_json::to_vec(&Order { settings, longest });
+        let line = serde_json::to_vec(&PutBackOrder { settings, longest });
         [line.expect("text"), b"\n".to_vec()].concat()
     }
 

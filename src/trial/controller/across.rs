@@ -11,8 +11,7 @@ use crate::plan::{Settings, WireLink};
 use crate::trial::controller::agent::Agent;
 use crate::trial::messages::end_result::{self, EndResult};
 use crate::trial::messages::message::Request;
-use crate::trial::messages::spec::{Flow, TrialSpec};
-use crate::trial::messages::two_hosts::{QUESTION_BYTES, Token};
+use crate::trial::messages::spec::{Flow, QUESTION_BYTES, TrialSpec};
 use crate::trial::sockets::flows::Blocked;
 
 /// Runs a trial between two hosts; `here` is the agent on the local host.
@@ -24,12 +23,12 @@ pub(crate) fn run(
     local: &mut Agent,
     remote: &mut Agent,
 ) -> anyhow::Result<Sample> {
-    let case = &spec.case;
+    let (case, length) = (&spec.case, spec.settings.traffic_time());
     let engines = spec.engines()?;
-    let (receivers, senders, token, bound) = begin(spec, local, remote)?;
+    let spec = spec.clone().with_token()?;
+    let (receivers, senders, bound) = begin(&spec, local, remote)?;
     let found = senders.call(&Request::Send {
-        spec: Box::new(spec.clone()),
-        token,
+        spec: Box::new(spec),
         receivers: bound,
     });
     let flows: Vec<Flow> = found.map_err(|error| explained(error, receivers))?;
@@ -37,7 +36,6 @@ pub(crate) fn run(
     let ready = senders.call::<()>(&Request::Ready);
     ready.map_err(|error| explained(error, receivers))?;
 
-    let length = spec.runs_for();
     // The receivers start first: datagrams sent before their window opens are in neither window.
     receivers.call::<()>(&Request::Go)?;
     receivers.last_heard.suspend_heartbeat(length);
@@ -52,7 +50,7 @@ pub(crate) fn run(
     senders.ask(&Request::Drain { expected })?;
     let ends: [EndResult; 2] = [receivers.answer(length)?, senders.answer(length)?];
     // The clock and the power of the local host count.
-    let own = &ends[usize::from(!case.remote_sends())];
+    let own = &ends[usize::from(!case.remote_sends())].sample;
     Ok(Sample {
         opened_unix_ms: own.opened_unix_ms,
         power_uw: own.power_uw,
@@ -76,14 +74,13 @@ pub(crate) fn longest_payload(
     let key = format!("std:std/2t/{QUESTION_BYTES}B/connected/{ip}/{direction}");
     let case = Case::of_key(&key).context("a case")?;
     let placement = Placement::unpinned(case.threads);
-    let spec = &TrialSpec {
+    let spec = TrialSpec {
         between: Some(link.between(&case)),
-        ..TrialSpec::new(&case, &placement, &Settings::default())
+        ..TrialSpec::new(&case, &placement, &Settings::default()).with_token()?
     };
-    let (receivers, senders, token, bound) = begin(spec, local, remote)?;
+    let (receivers, senders, bound) = begin(&spec, local, remote)?;
     let find = Request::FindLongestPayload {
-        spec: Box::new(spec.clone()),
-        token,
+        spec: Box::new(spec),
         receiver: *bound.first().context("no receiver is bound")?,
         most,
     };
@@ -98,38 +95,30 @@ pub(crate) fn longest_payload(
     Ok(longest.ok_or(places))
 }
 
-/// Makes a token, and has the receiving end bind its sockets. Returns the agents of receivers and senders, the token, and
-/// the addresses that the receivers are bound to.
+/// Has the receiving end bind its sockets. Returns the agents of receivers and senders, and the addresses that the receivers
+/// are bound to.
 fn begin<'a>(
     spec: &TrialSpec,
     local: &'a mut Agent,
     remote: &'a mut Agent,
-) -> anyhow::Result<(&'a mut Agent, &'a mut Agent, Token, Vec<SocketAddr>)> {
+) -> anyhow::Result<(&'a mut Agent, &'a mut Agent, Vec<SocketAddr>)> {
     let (receivers, senders) = if spec.case.remote_sends() {
         (local, remote)
     } else {
         (remote, local)
     };
-    let token = Token::random().context("cannot read /dev/urandom")?;
-    let bound = receivers.call(&Request::Receive {
-        spec: Box::new(spec.clone()),
-        token,
-    })?;
-    Ok((receivers, senders, token, bound))
+    let bound = receivers.call(&Request::Receive(Box::new(spec.clone())))?;
+    Ok((receivers, senders, bound))
 }
 
 /// Explains a [`Blocked`] error: asks the receivers whether a probe arrived, and names the direction that is blocked.
 ///
 /// Both hosts still answer the controller. Other errors are returned unchanged.
 fn explained(error: anyhow::Error, receivers: &mut Agent) -> anyhow::Error {
-    let Some(&Blocked {
-        sender: source,
-        peer,
-        tries,
-    }) = error.downcast_ref()
-    else {
+    let Some(blocked) = error.downcast_ref::<Blocked>() else {
         return error;
     };
+    let (source, peer, tries) = (blocked.sender, blocked.peer, blocked.tries);
     let has_arrived = match receivers.call(&Request::HasProbeArrived(source)) {
         Ok(has_arrived) => has_arrived,
         Err(error) => return error,

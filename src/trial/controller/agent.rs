@@ -1,13 +1,12 @@
 //! An agent, seen from the controller: a process on this host, or on another host behind a program such as ssh.
 
+use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
-use std::thread;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
@@ -18,12 +17,11 @@ use crate::data::Sample;
 use crate::engines::exec;
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupted, StopRequested};
-use crate::trial::controller::spawned::{self, Carrier, no_agent};
-use crate::trial::messages::message::{self, Answer, Hello, Request};
-use crate::trial::messages::noise::{NoGreeting, expect_magic};
+use crate::trial::messages::message::{self, Answer, Hello, NoGreeting, Request, expect_magic};
 use crate::trial::messages::spec::TrialSpec;
 use crate::trial::messages::stream::{LastHeard, Output, Pulse};
 use crate::trial::readings::remote_facts::RemoteFacts;
+use crate::trial::spawned::{self, MessageCarrier, start_thread};
 
 /// Error: an agent did not answer within this time.
 #[derive(Debug, thiserror::Error)]
@@ -42,18 +40,18 @@ const NAMELESS: &str = "the agent";
 pub struct Agent {
     /// Name in messages. `None`: it is the only agent.
     name: Option<String>,
-    version: String,
+    pub(crate) version: String,
     /// Stream to the agent. `None` after an error: a late answer would be taken for the answer to the next request.
     output: Option<Output>,
     answers: Receiver<anyhow::Result<Vec<u8>>>,
-    /// True once its output has ended.
-    ended: Arc<AtomicBool>,
+    /// Thread that reads the answers, until the agent's output ends.
+    reader: JoinHandle<()>,
     pub(crate) last_heard: LastHeard,
     /// Heartbeat with an agent on another host.
     pulse: Option<Pulse>,
     asked: StopRequested,
     /// Process of the agent, or of the program that carries its messages. `None`: somebody else has started it.
-    process: Option<Carrier>,
+    process: Option<MessageCarrier>,
 }
 
 impl Agent {
@@ -92,7 +90,7 @@ impl Agent {
         if name.is_some() {
             command.stderr(Stdio::piped());
         }
-        let started = Carrier::start(command);
+        let started = MessageCarrier::start(command);
         let (mut process, input, output) =
             started.with_context(|| format!("cannot start `{shown}`"))?;
         match Self::connect(name, input, output, is_patient, asked) {
@@ -130,28 +128,23 @@ impl Agent {
     ) -> anyhow::Result<Self> {
         let (send, answers) = mpsc::channel();
         let last_heard = LastHeard::now();
-        let ended = Arc::new(AtomicBool::new(false));
         let reader = {
-            let (last_heard, send, ended) = (last_heard.clone(), send.clone(), Arc::clone(&ended));
+            let (last_heard, send) = (last_heard.clone(), send.clone());
             move || {
-                let error = forward(input, &last_heard, &send);
-                ended.store(true, Ordering::Relaxed);
+                let Err(error) = forward(input, &last_heard, &send);
                 // Sending fails if nobody waits for messages any more.
                 let _ = send.send(Err(error));
             }
         };
         // The thread is never joined: it ends when the agent ends.
-        thread::Builder::new()
-            .name(format!("from {}", name.unwrap_or(NAMELESS)))
-            .spawn(reader)
-            .context("cannot start a thread")?;
+        let reader = start_thread(&format!("from {}", name.unwrap_or(NAMELESS)), reader)?;
         let output = Output::new(output);
         let mut agent = Self {
             name: name.map(str::to_owned),
             version: String::new(),
             output: Some(output.clone()),
             answers,
-            ended,
+            reader,
             last_heard: last_heard.clone(),
             pulse: None,
             asked: asked.clone(),
@@ -162,13 +155,10 @@ impl Agent {
             ..Hello::own()
         };
         // What is received says more than an error of sending, which the first request has again.
-        let _ = output.write_hello(&hello);
+        let _ = output.with(|to| message::write_hello(to, &hello));
         let met = agent.receive::<Hello>(Duration::ZERO, || false);
-        let met = met.and_then(|hello| {
-            let hello = hello.context("it has ended")?;
-            hello.check().map(|()| hello.version)
-        });
-        agent.version = met.with_context(|| agent.shown_name().to_owned())?;
+        let met = met.and_then(|hello| hello.context("it has ended")?.checked());
+        agent.version = met.with_context(|| agent.shown_name().to_owned())?.version;
         if let Some(name) = name {
             ensure!(
                 release(&agent.version) == release(VERSION),
@@ -189,11 +179,6 @@ impl Agent {
         self.name.as_deref().unwrap_or(NAMELESS)
     }
 
-    /// Returns the version of the agent.
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
     /// Returns whether the connection is closed, so that no request can be sent any more.
     pub fn is_lost(&self) -> bool {
         self.output.is_none()
@@ -201,7 +186,7 @@ impl Agent {
 
     /// Returns whether the agent's output has ended, as when its process or its host is gone.
     pub fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Relaxed)
+        self.reader.is_finished()
     }
 
     /// Returns the facts about the agent's host, also about the programs that this process knows as engines.
@@ -211,9 +196,7 @@ impl Agent {
     pub fn facts(&mut self) -> anyhow::Result<RemoteFacts> {
         let programs = exec::all().into_iter();
         let programs = programs.filter_map(|it| Some((it.name(), it.executable?.to_owned())));
-        self.call(&Request::Facts {
-            programs: programs.collect(),
-        })
+        self.call(&Request::Facts(programs.collect()))
     }
 
     /// Measures the time of a short request and its answer: the shortest of three.
@@ -269,7 +252,7 @@ impl Agent {
     /// Fails if the trial failed, or if the agent is gone.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
         let request = Request::Run(Box::new(spec.clone()));
-        self.call_for(spec.runs_for(), &request)
+        self.call_for(spec.settings.traffic_time(), &request)
     }
 
     /// Sends a request without waiting for the answer.
@@ -392,24 +375,33 @@ fn forward(
     mut input: impl Read,
     last_heard: &LastHeard,
     send: &Sender<anyhow::Result<Vec<u8>>>,
-) -> anyhow::Error {
-    if let Err(error) = expect_magic(&mut input) {
-        return error;
+) -> anyhow::Result<Infallible> {
+    expect_magic(&mut input)?;
+    while let Some(body) = message::read_body(&mut input, || last_heard.note())? {
+        send.send(Ok(body)).ok().context("nobody waits for it")?;
     }
-    loop {
-        match message::read_body(&mut input, || last_heard.note()) {
-            Ok(Some(body)) => {
-                if send.send(Ok(body)).is_err() {
-                    return anyhow!("nobody waits for it");
-                }
-            }
-            Ok(None) => return anyhow!("it has ended"),
-            Err(error) => return error,
-        }
-    }
+    bail!("it has ended")
 }
 
 /// Returns a version without the part that says how it was built.
 fn release(version: &str) -> &str {
     version.split('-').next().unwrap_or_default()
+}
+
+/// Returns an error that names the command which started no agent, and what to type instead.
+fn no_agent(error: &anyhow::Error, shown: &str, status: Option<ExitStatus>) -> anyhow::Error {
+    /// Exit code of ssh when it has not reached the host. It has said why.
+    const OF_SSH: i32 = 255;
+    let ended = match status {
+        Some(status) => format!("`{shown}` ended with {status}"),
+        None => format!("`{shown}` did not end"),
+    };
+    match status.and_then(|status| status.code()) {
+        Some(OF_SSH) => {
+            anyhow!("the host cannot be resolved or reached: {ended}, and says why above")
+        }
+        _ => anyhow!(
+            "{error:#}; {ended}: where udpbench is missing there, let --deploy copy it, or name it by --agent PATH"
+        ),
+    }
 }

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail};
@@ -26,13 +25,14 @@ use crate::trial::end::running_end::unix_ms;
 use crate::trial::end::serve::{Begins, serve};
 use crate::trial::messages::message::Request;
 use crate::trial::messages::spec::TrialSpec;
+use crate::trial::spawned::start_thread;
 
 /// Time after which a signal to all processes of a terminal has reached all of them.
 const LATE_SIGNAL: Duration = Duration::from_millis(100);
 
 /// The agents that run trials, on one host or on two.
 pub struct Agents<'a> {
-    local: Local<'a>,
+    local: LocalAgent<'a>,
     /// Agent on the remote host, across a wire.
     remote: Option<&'a mut Agent>,
     /// True if the agent that is not across a wire has a loopback of its own, which cuts trains.
@@ -40,7 +40,7 @@ pub struct Agents<'a> {
 }
 
 /// The agent that is not across a wire; it runs one end of a trial, or both.
-enum Local<'a> {
+enum LocalAgent<'a> {
     /// An agent on this host.
     ThisHost {
         /// Program that the agent's process runs.
@@ -58,31 +58,6 @@ enum Local<'a> {
     OtherHost(&'a mut Agent),
 }
 
-/// Reason why a measurement ends before it is complete.
-pub(crate) enum End {
-    /// The program was asked to end.
-    Interrupted,
-    /// The remote host is gone.
-    Lost(String),
-    /// Results cannot be stored, a command failed, or a setting cannot be restored.
-    Failed(anyhow::Error),
-}
-
-impl From<Interrupted> for End {
-    fn from(_: Interrupted) -> Self {
-        Self::Interrupted
-    }
-}
-
-impl From<anyhow::Error> for End {
-    fn from(error: anyhow::Error) -> Self {
-        if error.is::<Interrupted>() {
-            return Self::Interrupted;
-        }
-        Self::Failed(error)
-    }
-}
-
 impl<'a> Agents<'a> {
     /// Runs trials in processes of `program` on this host. Across a wire, `remote` is the agent on the remote host.
     pub fn new(
@@ -92,7 +67,7 @@ impl<'a> Agents<'a> {
         interrupt: &Interrupt,
     ) -> Self {
         Self {
-            local: Local::ThisHost {
+            local: LocalAgent::ThisHost {
                 program: program.to_owned(),
                 root,
                 agent: None,
@@ -108,7 +83,7 @@ impl<'a> Agents<'a> {
     /// Runs all trials on another host.
     pub fn on(agent: &'a mut Agent) -> Self {
         Self {
-            local: Local::OtherHost(agent),
+            local: LocalAgent::OtherHost(agent),
             remote: None,
             own_loopback: false,
         }
@@ -127,11 +102,11 @@ impl<'a> Agents<'a> {
     /// Restarts the agents: the next trial runs in a new process, on each host.
     pub fn restart(&mut self) {
         let elsewhere = match &mut self.local {
-            Local::ThisHost { agent, refusal, .. } => {
+            LocalAgent::ThisHost { agent, refusal, .. } => {
                 (*agent, *refusal) = (None, None);
                 None
             }
-            Local::OtherHost(agent) => Some(&mut **agent),
+            LocalAgent::OtherHost(agent) => Some(&mut **agent),
         };
         for agent in elsewhere.into_iter().chain(self.remote.as_deref_mut()) {
             // A later request finds out that an agent is gone.
@@ -146,8 +121,8 @@ impl<'a> Agents<'a> {
     /// terminal.
     pub(crate) fn remote_is_lost(&self, interrupt: &Interrupt) -> Result<bool, Interrupted> {
         let is_lost = match &self.local {
-            Local::OtherHost(agent) => agent.is_lost(),
-            Local::ThisHost { .. } => self.remote.as_ref().is_some_and(|remote| remote.is_lost()),
+            LocalAgent::OtherHost(agent) => agent.is_lost(),
+            LocalAgent::ThisHost { .. } => self.remote.as_ref().is_some_and(|it| it.is_lost()),
         };
         if is_lost {
             interrupt.sleep(LATE_SIGNAL)?;
@@ -157,11 +132,11 @@ impl<'a> Agents<'a> {
 
     fn both(&mut self) -> anyhow::Result<(&mut Agent, Option<&mut Agent>)> {
         let local: &mut Agent = match &mut self.local {
-            Local::OtherHost(agent) => agent,
-            Local::ThisHost {
+            LocalAgent::OtherHost(agent) => agent,
+            LocalAgent::ThisHost {
                 agent: Some(agent), ..
             } => agent,
-            Local::ThisHost {
+            LocalAgent::ThisHost {
                 program,
                 root,
                 agent,
@@ -185,8 +160,8 @@ impl<'a> Agents<'a> {
     /// Returns the settings of the host where trials run, or from which they cross a wire.
     pub fn settings(&mut self) -> HostSettings<'_> {
         match &mut self.local {
-            Local::ThisHost { settings, .. } => HostSettings::Local(settings),
-            Local::OtherHost(agent) => HostSettings::Remote(agent),
+            LocalAgent::ThisHost { settings, .. } => HostSettings::Local(settings),
+            LocalAgent::OtherHost(agent) => HostSettings::Remote(agent),
         }
     }
 
@@ -194,8 +169,8 @@ impl<'a> Agents<'a> {
     pub fn refusal(&mut self) -> Option<String> {
         let _ = self.both();
         match &self.local {
-            Local::ThisHost { refusal, .. } => refusal.clone(),
-            Local::OtherHost(_) => None,
+            LocalAgent::ThisHost { refusal, .. } => refusal.clone(),
+            LocalAgent::OtherHost(_) => None,
         }
     }
 
@@ -205,24 +180,18 @@ impl<'a> Agents<'a> {
     /// Returns [`Interrupted`] as soon as the program is asked to end. Returns another error if something
     /// cannot be built or breaks, or if an agent is gone; the next trial then has new processes.
     pub fn run(&mut self, spec: &TrialSpec) -> anyhow::Result<Sample> {
-        let is_elsewhere = matches!(self.local, Local::OtherHost(_));
+        let is_elsewhere = matches!(self.local, LocalAgent::OtherHost(_));
+        let is_across = spec.between.is_some();
         let opens_at = SystemTime::now() + spec.settings.warmup;
-        let sample =
-            self.with(
-                |local, remote| match remote.filter(|_| spec.between.is_some()) {
-                    Some(remote) => across::run(spec, local, remote),
-                    None => local.run(spec),
-                },
-            )?;
-        Ok(Sample {
+        let mut sample = self.with(|local, remote| match remote.filter(|_| is_across) {
+            Some(remote) => across::run(spec, local, remote),
+            None => local.run(spec),
+        })?;
+        if is_elsewhere {
             // A board may have no battery-backed clock, so the time is that of this host.
-            opened_unix_ms: if is_elsewhere {
-                unix_ms(opens_at)
-            } else {
-                sample.opened_unix_ms
-            },
-            ..sample
-        })
+            sample.opened_unix_ms = unix_ms(opens_at);
+        }
+        Ok(sample)
     }
 
     /// Returns the version of the program that runs trials.
@@ -234,15 +203,15 @@ impl<'a> Agents<'a> {
             bail!(why);
         }
         let (local, _) = self.both()?;
-        Ok(local.version().to_owned())
+        Ok(local.version.clone())
     }
 
     /// Observes which other programs use CPU time where trials run: see [`check::other_programs`]. `None`: they use
     /// little, or the agent is gone.
     pub(crate) fn other_programs(&mut self) -> Option<Finding> {
         match &mut self.local {
-            Local::ThisHost { root, .. } => check::other_programs(root),
-            Local::OtherHost(agent) => check::other_programs_in(agent.facts().ok()?.findings),
+            LocalAgent::ThisHost { root, .. } => check::other_programs(root),
+            LocalAgent::OtherHost(agent) => check::other_programs_in(agent.facts().ok()?.findings),
         }
     }
 
@@ -274,23 +243,16 @@ impl<'a> Agents<'a> {
     }
 
     /// Measures the receive rate on one host, in datagrams per second, in each of `slices` slices of time since the
-    /// threads started.
+    /// threads started. A slice is as long as a window.
     ///
     /// # Errors
     /// Returns [`Interrupted`] if the program is asked to end. Returns another error if something cannot be
     /// built or breaks, or if the agent is gone.
-    pub fn rate_over_time(
-        &mut self,
-        spec: &TrialSpec,
-        slices: u32,
-        slice: Duration,
-    ) -> anyhow::Result<Vec<f64>> {
-        let request = Request::RateOverTime {
-            spec: Box::new(spec.clone()),
-            slices,
-            slice,
-        };
-        self.with(|local, _| local.call_for(slice.saturating_mul(slices), &request))
+    pub fn rate_over_time(&mut self, spec: &TrialSpec, slices: u32) -> anyhow::Result<Vec<f64>> {
+        let length = spec.settings.window.saturating_mul(slices);
+        let spec = Box::new(spec.clone());
+        let request = Request::RateOverTime { spec, slices };
+        self.with(|local, _| local.call_for(length, &request))
     }
 
     /// Finds the longest payload that arrives in one piece in this direction: see
@@ -335,8 +297,8 @@ fn within_this_process(root: &Root, asked: &StopRequested) -> anyhow::Result<Age
     let (requests, own_requests) = UnixStream::pair()?;
     let trials = LocalTrials::new(root, None);
     // It ends with the requests.
-    thread::Builder::new()
-        .name("agent".to_owned())
-        .spawn(move || serve(requests, answers, Begins::First, trials))?;
+    start_thread("agent", move || {
+        serve(requests, answers, Begins::First, trials)
+    })?;
     Agent::connect(None, own_answers, own_requests, true, asked)
 }

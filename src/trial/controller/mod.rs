@@ -4,4 +4,3 @@ pub(crate) mod across;
 pub mod agent;
 pub mod agents;
 pub mod power_command;
-pub mod spawned;

@@ -4,8 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::ops::RangeInclusive;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::signal::{Signal, killpg};
@@ -16,8 +15,8 @@ use crate::plan::{Meter, Settings};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::power::{IdlePower, to_uw};
 use crate::text::digits::counted;
-use crate::trial::controller::spawned::ends_within;
 use crate::trial::end::running_end::unix_ms;
+use crate::trial::spawned::{ends_within, start_thread};
 
 const FLAG: &str = "--power-command";
 /// Readings that show how often the command prints.
@@ -30,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const TIME_TO_END: Duration = Duration::from_millis(500);
 /// Longest line, in bytes, with its end.
 const LONGEST_LINE: u64 = 256;
+/// Readings that are kept.
+const MOST_READINGS: usize = 1 << 20;
 /// Poll interval while something is waited for.
 const LOOK: Duration = Duration::from_millis(10);
 /// Intervals that a window needs: the first reading in it may be of the time before.
@@ -52,15 +53,8 @@ struct Output {
     ended: Option<(u64, String)>,
 }
 
-impl Output {
-    /// Adds a reading, and forgets the oldest ones before they fill the memory.
-    fn add(&mut self, at: u64, uw: u64) {
-        const MOST: usize = 1 << 20;
-        if self.readings.len() == MOST {
-            self.readings.drain(..MOST / 2);
-        }
-        self.readings.push((at, uw));
-    }
+fn locked(output: &Mutex<Output>) -> MutexGuard<'_, Output> {
+    output.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PowerCommand {
@@ -100,10 +94,28 @@ impl PowerCommand {
             output: Arc::clone(&output),
             interval: Duration::ZERO,
         };
-        let reader = thread::Builder::new().name("power".to_owned());
         // The thread ends with the command.
-        reader.spawn(move || lines.map(|lines| collect(lines, &output)))?;
-        started.interval = started.first_interval(interrupt)?.map_err(refused)?;
+        start_thread("power", move || lines.map(|lines| collect(lines, &output)))?;
+        let since = Instant::now();
+        started.interval = loop {
+            let readings = locked(&started.output).readings.clone();
+            if let Some(why) = &locked(&started.output).ended {
+                return Err(refused(format!("{}: {}", why.1, Self::FIX)).into());
+            }
+            if since.elapsed() > PATIENCE || readings.len() >= FIRST_READINGS {
+                let mean = mean_interval(&readings).filter(|it| USABLE.contains(it));
+                let (lines, s) = (counted(readings.len(), "line"), since.elapsed());
+                let problem = || {
+                    format!(
+                        "it printed {lines} in {:.1} s: {}",
+                        s.as_secs_f64(),
+                        Self::FIX
+                    )
+                };
+                break mean.ok_or_else(|| refused(problem()))?;
+            }
+            interrupt.sleep(LOOK)?;
+        };
         let least = started.interval * INTERVALS_PER_WINDOW;
         if window < least {
             let problem = format!(
@@ -117,33 +129,6 @@ impl PowerCommand {
         Ok(started)
     }
 
-    /// Waits for the first readings and returns the mean time between them, or the reason why the command cannot be
-    /// used.
-    fn first_interval(
-        &self,
-        interrupt: &Interrupt,
-    ) -> Result<Result<Duration, String>, Interrupted> {
-        let since = Instant::now();
-        loop {
-            let readings = self.output().readings.clone();
-            if let Some((_, why)) = self.output().ended.clone() {
-                return Ok(Err(format!("{why}: {}", Self::FIX)));
-            }
-            let is_over = since.elapsed() > PATIENCE;
-            if is_over || readings.len() >= FIRST_READINGS {
-                let mean = mean_interval(&readings).filter(|it| USABLE.contains(it));
-                let (lines, s) = (readings.len(), since.elapsed().as_secs_f64());
-                let lines = counted(lines, "line");
-                return Ok(mean.ok_or(format!("it printed {lines} in {s:.1} s: {}", Self::FIX)));
-            }
-            interrupt.sleep(LOOK)?;
-        }
-    }
-
-    fn output(&self) -> std::sync::MutexGuard<'_, Output> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the mean power in a window, in microwatts, by the readings that arrived in it. The time of the window's
     /// opening is in milliseconds since 1970-01-01 UTC. `None`: there are none, or the command ended in the window.
     pub fn mean_uw(&self, opened_unix_ms: u64, window: Duration) -> Option<u64> {
@@ -151,7 +136,7 @@ impl PowerCommand {
         // The first reading may be a mean over the time before the window.
         let from = opened_unix_ms.saturating_add(ms(self.interval));
         let to = opened_unix_ms.saturating_add(ms(window));
-        let output = self.output();
+        let output = locked(&self.output);
         let is_whole = output.ended.as_ref().is_none_or(|(at, _)| *at > to);
         mean(&output.readings, from, to).filter(|_| is_whole)
     }
@@ -172,14 +157,14 @@ impl PowerCommand {
             let from = unix_ms(SystemTime::now());
             interrupt.sleep(slice)?;
             let to = unix_ms(SystemTime::now());
-            slices.extend(mean(&self.output().readings, from, to));
+            slices.extend(mean(&locked(&self.output).readings, from, to));
         }
         Ok(IdlePower::of(&slices))
     }
 
     /// Returns why no more watts come, once there is a reason, and the fix.
     pub fn ended(&self) -> Option<String> {
-        let (_, why) = self.output().ended.clone()?;
+        let (_, why) = locked(&self.output).ended.clone()?;
         Some(format!("{FLAG}: {why}: {}", Self::FIX))
     }
 }
@@ -230,9 +215,15 @@ fn collect(lines: impl Read, output: &Mutex<Output>) {
         }
         count += 1;
         let text = String::from_utf8_lossy(&line);
-        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut output = locked(output);
         match microwatts(&text) {
-            Some(uw) => output.add(unix_ms(SystemTime::now()), uw),
+            Some(uw) => {
+                // The oldest ones are forgotten before they fill the memory.
+                if output.readings.len() == MOST_READINGS {
+                    output.readings.drain(..MOST_READINGS / 2);
+                }
+                output.readings.push((unix_ms(SystemTime::now()), uw));
+            }
             // Later, a command may also say something else.
             None if output.readings.len() < FIRST_READINGS && !text.trim().is_empty() => {
                 let begin: String = text.trim().chars().take(40).collect();
@@ -241,8 +232,7 @@ fn collect(lines: impl Read, output: &Mutex<Output>) {
             None => {}
         }
     };
-    let at = unix_ms(SystemTime::now());
-    output.lock().unwrap_or_else(PoisonError::into_inner).ended = Some((at, ended));
+    locked(output).ended = Some((unix_ms(SystemTime::now()), ended));
 }
 
 /// Parses watts, such as `3.14` or `3.14 W`.

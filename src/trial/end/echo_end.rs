@@ -6,7 +6,6 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -16,9 +15,11 @@ use crate::data::HostAddress;
 use crate::host::clock;
 use crate::sys::host_id::HostId;
 use crate::sys::interface_addresses;
+use crate::sys::loss_counters::LossReader;
 use crate::sys::loss_places::{ANSWERS_WITHOUT_ROUTE, REFUSED_ANSWERS};
-use crate::trial::messages::two_hosts::Scope;
+use crate::trial::messages::spec::Scope;
 use crate::trial::readings::losses::LossWatch;
+use crate::trial::spawned::start_thread;
 use crate::workload::probe::ProbeToken;
 use crate::workload::{Echo, UnsentAnswers};
 
@@ -72,7 +73,7 @@ pub(crate) fn start(address: HostAddress) -> anyhow::Result<(EchoEnd, EchoLosses
     let port = echo.address()?.port();
     let interface = interface_addresses::interface_of(address.ip).unwrap_or_default();
     let losses = EchoLosses {
-        watch: LossWatch::start(&interface),
+        watch: LossWatch::start(LossReader::without_reasons(&interface)),
         unsent: echo.unsent(),
     };
     let run = move || {
@@ -81,10 +82,7 @@ pub(crate) fn start(address: HostAddress) -> anyhow::Result<(EchoEnd, EchoLosses
         eprintln!("no probe has arrived for {minutes} minutes: the agent ends");
         std::process::exit(1);
     };
-    thread::Builder::new()
-        .name("echo".to_owned())
-        .spawn(run)
-        .context("cannot start a thread")?;
+    start_thread("echo", run)?;
     let end = EchoEnd {
         port,
         token,

@@ -8,127 +8,144 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
 
+use crate::sys::loss_counters::LossReader;
 use crate::trial::end::local::{LocalTrials, PreparedEnd};
 use crate::trial::end::running_end::RunningEnd;
 use crate::trial::end::wait::{drain, window};
 use crate::trial::messages::message::Request;
-use crate::trial::messages::spec::{EndRole, TrialSpec};
+use crate::trial::messages::spec::{EndRole, QUESTION_BYTES, Scope, TrialSpec};
 use crate::trial::messages::stream::Conversation;
-use crate::trial::messages::two_hosts::{QUESTION_BYTES, Scope, Token};
 use crate::trial::readings::losses::LossWatch;
 use crate::trial::sockets::flows;
-use crate::trial::sockets::udp_sockets::UdpSockets;
 
 /// Probes of each length before it counts as too long.
 const TRIES: usize = 3;
 
-/// Runs the receiving end of a trial.
-///
-/// # Errors
-/// Fails if something cannot be built or breaks, and if a message is out of turn.
-pub(crate) fn receivers(
-    spec: &TrialSpec,
-    token: Token,
-    local: &mut LocalTrials,
-    conversation: &mut Conversation,
-) -> anyhow::Result<()> {
-    let (mut opened, scope) = open(spec, EndRole::Receivers, token, local)?;
-    let bound = opened
-        .sockets
-        .bind()?
-        .into_iter()
-        .map(|it| Scope::OF_MESSAGES.address(it));
-    conversation.answer(&bound.collect::<Vec<SocketAddr>>())?;
-    let mut flows = Vec::new();
-    let mut losses: Option<LossWatch> = None;
-    loop {
-        match next_request(&mut opened, conversation)? {
-            Request::HasProbeArrived(source) => {
-                let has_heard = opened.sockets.probes()?.has_heard(scope.address(source));
-                conversation.answer(&has_heard)?;
+/// The requests of a controller, and the trials that they run.
+pub(crate) struct TrialServer {
+    pub(crate) conversation: Conversation,
+    pub(crate) local: LocalTrials,
+}
+
+impl TrialServer {
+    /// Runs the receiving end of a trial. Meanwhile, questions with the token are answered.
+    ///
+    /// # Errors
+    /// Fails if something cannot be built or breaks, and if a message is out of turn.
+    pub(crate) fn receivers(&mut self, spec: &TrialSpec) -> anyhow::Result<()> {
+        let (mut opened, scope) = open(spec, EndRole::Receivers, &mut self.local)?;
+        let bound = opened.sockets.bind()?.into_iter();
+        let bound = bound.map(|it| Scope::OF_MESSAGES.address(it));
+        let conversation = &mut self.conversation;
+        conversation.answer(&bound.collect::<Vec<SocketAddr>>())?;
+        let mut flows = Vec::new();
+        let mut losses: Option<LossWatch> = None;
+        loop {
+            match conversation.next_if_any()? {
+                None => opened.sockets.probes()?.answer_questions()?,
+                Some(Request::HasProbeArrived(source)) => {
+                    let has_heard = opened.sockets.probes()?.has_heard(scope.address(source));
+                    conversation.answer(&has_heard)?;
+                }
+                Some(Request::LossPlaces) => {
+                    let start = || LossWatch::start(LossReader::open("thread-self"));
+                    let losses = losses.get_or_insert_with(start);
+                    conversation.answer(&losses.places(BTreeMap::new()))?;
+                }
+                Some(Request::Accept(accepted)) => {
+                    flows = scope.flows(&accepted);
+                    flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
+                    conversation.answer(&())?;
+                }
+                Some(Request::Go) => break,
+                Some(other) => bail!("{} is out of turn", other.name()),
             }
-            Request::LossPlaces => {
-                let losses = losses.get_or_insert_with(LossWatch::start_all);
-                conversation.answer(&losses.places(BTreeMap::new()))?;
-            }
-            Request::Accept(accepted) => {
-                flows = scope.flows(&accepted);
-                flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
-                conversation.answer(&())?;
-            }
-            Request::Go => break,
-            other => bail!("{} is out of turn", other.name()),
         }
+        let running = opened.assemble(&flows)?;
+        conversation.answer(&())?;
+        run_across(spec, running, conversation)
     }
-    let running = opened.assemble(&flows)?;
-    conversation.answer(&())?;
-    run_across(spec, running, conversation)
-}
 
-/// Runs the sending end of a trial, towards these receivers.
-///
-/// # Errors
-/// Fails if something cannot be built or breaks, and if a message is out of turn.
-pub(crate) fn senders(
-    spec: &TrialSpec,
-    token: Token,
-    receivers: &[SocketAddr],
-    local: &mut LocalTrials,
-    conversation: &mut Conversation,
-) -> anyhow::Result<()> {
-    let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
-    let receivers = receivers.iter().map(|peer| scope.address(*peer));
-    let receivers: Vec<SocketAddr> = receivers.collect();
-    let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
-    conversation.answer(&Scope::OF_MESSAGES.flows(&flows))?;
-    conversation.expect_request(&Request::Ready)?;
-    flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
-    let running = opened.assemble(&flows)?;
-    conversation.answer(&())?;
-    conversation.expect_request(&Request::Go)?;
-    run_across(spec, running, conversation)
-}
+    /// Runs the sending end of a trial, towards these receivers.
+    ///
+    /// # Errors
+    /// Fails if something cannot be built or breaks, and if a message is out of turn.
+    pub(crate) fn senders(
+        &mut self,
+        spec: &TrialSpec,
+        receivers: &[SocketAddr],
+    ) -> anyhow::Result<()> {
+        let (mut opened, scope) = open(spec, EndRole::Senders, &mut self.local)?;
+        let receivers = receivers.iter().map(|peer| scope.address(*peer));
+        let receivers: Vec<SocketAddr> = receivers.collect();
+        let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
+        let conversation = &mut self.conversation;
+        conversation.answer(&Scope::OF_MESSAGES.flows(&flows))?;
+        conversation.expect_request(&Request::Ready)?;
+        flows::confirm(&spec.case, &flows, &mut *opened.sockets)?;
+        let running = opened.assemble(&flows)?;
+        conversation.answer(&())?;
+        conversation.expect_request(&Request::Go)?;
+        run_across(spec, running, conversation)
+    }
 
-/// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at this receiver and is answered.
-/// `None`: not even short payloads arrive.
-///
-/// # Errors
-/// Fails if something cannot be built or breaks.
-pub(crate) fn longest_payload(
-    spec: &TrialSpec,
-    token: Token,
-    receiver: SocketAddr,
-    most: u32,
-    local: &mut LocalTrials,
-) -> anyhow::Result<Option<u32>> {
-    let (mut opened, scope) = open(spec, EndRole::Senders, token, local)?;
-    let source = opened.sockets.open_sender(scope.address(receiver))?;
-    let probes = opened.sockets.probes()?;
-    probes.forbid_fragmentation(source)?;
-    find_longest(probes, source, most)
+    /// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at this receiver and is answered.
+    /// `None`: not even short payloads arrive.
+    ///
+    /// Nearly always that is `most`, and a single probe shows it.
+    ///
+    /// # Errors
+    /// Fails if something cannot be built or breaks.
+    pub(crate) fn longest_payload(
+        &mut self,
+        spec: &TrialSpec,
+        receiver: SocketAddr,
+        most: u32,
+    ) -> anyhow::Result<Option<u32>> {
+        let (mut opened, scope) = open(spec, EndRole::Senders, &mut self.local)?;
+        let source = opened.sockets.open_sender(scope.address(receiver))?;
+        let probes = opened.sockets.probes()?;
+        probes.forbid_fragmentation(source)?;
+        let mut gets_through = |bytes: u32| -> anyhow::Result<bool> {
+            for _ in 0..TRIES {
+                // The kernel refuses at once what is longer than the MTU of the interface.
+                if probes.probe(source, bytes as usize)?.is_some() {
+                    return Ok(false);
+                }
+                if probes.receiver_reached(source)?.is_some() {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        if gets_through(most)? {
+            return Ok(Some(most));
+        }
+        // If not even this length arrives, IPv6 would not work at all (RFC 8200), and hardly anything else.
+        let (mut least, mut most) = (QUESTION_BYTES.try_into().unwrap_or(u32::MAX), most);
+        if !gets_through(least)? {
+            return Ok(None);
+        }
+        while most - least > 1 {
+            let middle = least + (most - least) / 2;
+            if gets_through(middle)? {
+                least = middle;
+            } else {
+                most = middle;
+            }
+        }
+        Ok(Some(least))
+    }
 }
 
 fn open<'a>(
     spec: &'a TrialSpec,
-    part: EndRole,
-    token: Token,
+    role: EndRole,
     local: &'a mut LocalTrials,
 ) -> anyhow::Result<(PreparedEnd<'a>, Scope)> {
-    let (own, _) = spec.across(part).context("a trial has two addresses")?;
-    Ok((local.open(spec, part, Some(token))?, Scope::of(Some(own))?))
-}
-
-/// Waits for the next request of the controller. Meanwhile, questions with the token are answered.
-fn next_request(
-    opened: &mut PreparedEnd,
-    conversation: &mut Conversation,
-) -> anyhow::Result<Request> {
-    loop {
-        if let Some(request) = conversation.next_if_any()? {
-            return Ok(request);
-        }
-        opened.sockets.probes()?.answer_questions()?;
-    }
+    let peer = spec.peer_of(role).context("a trial has two addresses")?;
+    let scope = Scope::of(Some(peer.local_address))?;
+    Ok((local.open(spec, role)?, scope))
 }
 
 /// Runs the threads of an end, waits until the datagrams that were sent to it have arrived, if it receives any, and tells
@@ -138,7 +155,8 @@ fn run_across(
     mut running: RunningEnd,
     conversation: &mut Conversation,
 ) -> anyhow::Result<()> {
-    conversation.last_heard.suspend_heartbeat(spec.runs_for());
+    let length = spec.settings.traffic_time();
+    conversation.last_heard.suspend_heartbeat(length);
     let window = window(&spec.settings, &mut running)?;
     running.stop();
     if running.part.sends() {
@@ -151,47 +169,4 @@ fn run_across(
         drain(Some(expected), &mut running)?;
     }
     conversation.answer(&running.finish(window)?)
-}
-
-/// Finds the longest payload, in bytes and up to `most`, that arrives from this sender. `None`: not even short payloads
-/// arrive.
-///
-/// Nearly always that is `most`, and a single probe shows it.
-///
-/// # Errors
-/// Fails if there is no such sender.
-fn find_longest(
-    probes: &mut UdpSockets,
-    source: SocketAddr,
-    most: u32,
-) -> anyhow::Result<Option<u32>> {
-    let mut gets_through = |bytes: u32| -> anyhow::Result<bool> {
-        for _ in 0..TRIES {
-            // The kernel refuses at once what is longer than the MTU of the interface.
-            if probes.probe(source, bytes as usize)?.is_some() {
-                return Ok(false);
-            }
-            if probes.receiver_reached(source)?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    };
-    if gets_through(most)? {
-        return Ok(Some(most));
-    }
-    // If not even this length arrives, IPv6 would not work at all (RFC 8200), and hardly anything else.
-    let (mut least, mut most) = (QUESTION_BYTES.try_into().unwrap_or(u32::MAX), most);
-    if !gets_through(least)? {
-        return Ok(None);
-    }
-    while most - least > 1 {
-        let middle = least + (most - least) / 2;
-        if gets_through(middle)? {
-            least = middle;
-        } else {
-            most = middle;
-        }
-    }
-    Ok(Some(least))
 }

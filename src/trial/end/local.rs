@@ -1,43 +1,41 @@
 //! Trials in this process, by its own clock, up to the start barrier and as a whole; the settings that are changed for a
 //! trial.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 
 use crate::data::{LoopbackTrains, Mlock, Sample, Sched};
-use crate::host::tuning::{NotChanged, Tuning};
 use crate::plan::Meter;
 use crate::sys::files::Root;
-use crate::sys::interrupt::Interrupt;
 use crate::sys::kernel_drops::Discards;
 use crate::sys::own_loopback::OwnLoopback;
 use crate::sys::power::{MeanPower, PowerMeter};
 use crate::sys::real_time::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
 use crate::trial::changes::changed_settings::ChangedSettings;
-use crate::trial::changes::watchdog::put_back;
 use crate::trial::end::echo_end::EchoLosses;
-use crate::trial::end::running_end::{RunningEnd, Start};
+use crate::trial::end::running_end::{RunningEnd, StartReadings};
 use crate::trial::end::wait::{drain, pass, window};
 use crate::trial::messages::end_result;
 use crate::trial::messages::spec::{EndRole, Flow, TrialSpec};
-use crate::trial::messages::two_hosts::Token;
 use crate::trial::readings::losses::{PathWatch, ReasonWatch};
 use crate::trial::sockets::connections::Connections;
-use crate::trial::sockets::udp_sockets::{RemotePeer, UdpSockets};
-use crate::trial::sockets::{EndSockets, bind, flows, into_sides};
+use crate::trial::sockets::udp_sockets::UdpSockets;
+use crate::trial::sockets::{EndSockets, bind, flows};
 use crate::trial::threads::BenchThreads;
 use crate::trial::threads::programs::{ProgramBuilder, Trackers};
 
 /// State that all trials in this process share.
+#[derive(Default)]
 pub struct LocalTrials {
-    root: Root,
+    /// Root of the file system that sensors are read from.
+    pub(crate) root: Root,
     /// The loopback that only this process has. `None`: it is on that of the host.
     loopback: Option<OwnLoopback>,
     reasons: ReasonWatch,
     /// Settings that are changed for the current trial.
-    changed: Option<ChangedSettings>,
+    pub(crate) changed: Option<ChangedSettings>,
     /// Losses on the way to an echo. `None`: there is none.
     pub(crate) echo: Option<EchoLosses>,
 }
@@ -49,45 +47,7 @@ impl LocalTrials {
         Self {
             root: root.clone(),
             loopback,
-            reasons: ReasonWatch::default(),
-            changed: None,
-            echo: None,
-        }
-    }
-
-    /// Returns the root of the file system that sensors are read from.
-    pub(crate) fn root(&self) -> &Root {
-        &self.root
-    }
-
-    /// Changes the settings of a tuning for a trial that takes about `trial`.
-    ///
-    /// # Errors
-    /// Fails if the watchdog cannot be started or does not answer, or if a setting could not be put back. The inner
-    /// error is the reason why the settings cannot be changed.
-    pub(crate) fn change(
-        &mut self,
-        tuning: &Tuning,
-        trial: Duration,
-        interrupt: &Interrupt,
-    ) -> anyhow::Result<Result<(), NotChanged>> {
-        let changed = ChangedSettings::change(tuning, trial, &self.root, interrupt)?;
-        Ok(changed.map(|changed| self.changed = Some(changed)))
-    }
-
-    /// Puts the settings of a tuning back. The inner error is the reason why they did not stay changed until now.
-    ///
-    /// # Errors
-    /// Fails if a setting cannot be put back.
-    pub(crate) fn put_back(
-        &mut self,
-        tuning: &Tuning,
-        interrupt: &Interrupt,
-    ) -> anyhow::Result<Result<(), String>> {
-        match self.changed.take() {
-            Some(changed) => changed.put_back(interrupt),
-            // This process restarted since the trial failed; the watchdog puts the settings back at the same time.
-            None => put_back(&tuning.settings, &self.root).map(Ok),
+            ..Self::default()
         }
     }
 
@@ -106,7 +66,7 @@ impl LocalTrials {
     }
 
     /// Measures the receive rate, in datagrams per second, in each of `slices` slices of time since the threads
-    /// started.
+    /// started. A slice is as long as a window.
     ///
     /// # Errors
     /// Fails if something cannot be built or breaks.
@@ -114,7 +74,6 @@ impl LocalTrials {
         &mut self,
         spec: &TrialSpec,
         slices: u32,
-        slice: Duration,
     ) -> anyhow::Result<Vec<f64>> {
         let mut running = self.begin(spec)?;
         running.threads.open_start();
@@ -122,7 +81,7 @@ impl LocalTrials {
         let (mut since, mut before) = (start, running.counts()?.received);
         let mut rates = Vec::new();
         for n in 1..=slices {
-            let left = (slice * n).saturating_sub(start.elapsed());
+            let left = (spec.settings.window * n).saturating_sub(start.elapsed());
             pass(left, &mut running)?;
             let (now, received) = (Instant::now(), running.counts()?.received);
             let seconds = now.duration_since(since).as_secs_f64();
@@ -136,7 +95,7 @@ impl LocalTrials {
     /// Opens both ends of a trial on this host, up to its start.
     fn begin<'a>(&'a mut self, spec: &'a TrialSpec) -> anyhow::Result<RunningEnd<'a>> {
         self.pass_trains(spec.case.loopback)?;
-        let mut opened = self.open(spec, EndRole::Both, None)?;
+        let mut opened = self.open(spec, EndRole::Both)?;
         let receivers = opened.sockets.bind()?;
         let flows = flows::find(&spec.case, &receivers, &mut *opened.sockets)?;
         flows::assign(&spec.case, &flows, &mut *opened.sockets)?;
@@ -152,25 +111,17 @@ impl LocalTrials {
         &'a mut self,
         spec: &'a TrialSpec,
         part: EndRole,
-        token: Option<Token>,
     ) -> anyhow::Result<PreparedEnd<'a>> {
-        let addresses = spec.across(part).zip(token);
-        let remote = addresses.map(|((local_address, remote), token)| RemotePeer {
-            local_address,
-            address: remote.ip,
-            token,
-        });
         let sockets: Box<dyn EndSockets> = match spec.case.transport {
-            None => Box::new(UdpSockets::new(spec.case, remote)?),
+            None => Box::new(UdpSockets::new(spec.case, spec.peer_of(part))?),
             Some(transport) => Box::new(Connections::of(spec.case, transport)),
         };
-        let meter = spec.settings.meter.as_ref();
-        let meter = meter.filter(|meter| matches!(meter, Meter::Sensor(_)));
-        let meter = meter.and_then(|_| PowerMeter::find(&self.root));
+        let has_sensor = matches!(spec.settings.meter, Some(Meter::Sensor(_)));
+        let meter = has_sensor.then(|| PowerMeter::find(&self.root)).flatten();
         Ok(PreparedEnd {
             spec,
             part,
-            start: Start {
+            start: StartReadings {
                 watch: Watch::start(&self.root),
                 power: meter.map(|meter| MeanPower::start(meter, &self.root)),
                 discards: Discards::read(),
@@ -200,7 +151,7 @@ impl LocalTrials {
 pub(crate) struct PreparedEnd<'a> {
     spec: &'a TrialSpec,
     part: EndRole,
-    start: Start<'a>,
+    start: StartReadings<'a>,
     /// Sockets of this end.
     pub(crate) sockets: Box<dyn EndSockets>,
 }
@@ -211,27 +162,27 @@ impl<'a> PreparedEnd<'a> {
     ///
     /// # Errors
     /// Fails if something cannot be built. No thread is left waiting for ever.
-    pub(crate) fn assemble(self, flows: &[Flow]) -> anyhow::Result<RunningEnd<'a>> {
-        let Self {
-            spec,
-            part,
-            mut start,
-            sockets,
-        } = self;
-        let case = spec.case;
+    pub(crate) fn assemble(mut self, flows: &[Flow]) -> anyhow::Result<RunningEnd<'a>> {
+        let (spec, part, case) = (self.spec, self.part, self.spec.case);
         let engines = spec.engines()?;
-        let probes = sockets.queue_probes(engines)?;
+        let probes = self.sockets.queue_probes(engines)?;
         // Probes that were sent more than once may be left in the queues.
         probes.discard_unread();
-        let buffers = sockets.buffers()?;
-        let (receivers, senders) =
-            into_sides(sockets, &case, part, flows).context("cannot assemble the threads")?;
+        let buffers = self.sockets.buffers()?;
+        ensure!(
+            flows.len() == case.flow_count(),
+            "cannot assemble the threads: {} flows, not those of the case",
+            flows.len()
+        );
+        let sending = if part.sends() { flows } else { &[] };
+        let senders = (sending.iter()).map(|flow| self.sockets.take_sender(flow.source));
+        let senders = senders.collect::<anyhow::Result<_>>();
+        let senders = senders.context("cannot assemble the threads")?;
+        let receivers = self.sockets.take_receivers();
+        drop(self.sockets);
         bind::prefer_own_cpus(&case, &receivers, &spec.placement.receivers)?;
-        let trackers = if spec.verifies {
-            Trackers::of(&case)
-        } else {
-            Trackers::default()
-        };
+        let trackers = spec.verifies.then(|| Trackers::of(&case));
+        let trackers = trackers.unwrap_or_default();
         let builder = ProgramBuilder {
             case: &case,
             engines,
@@ -256,8 +207,9 @@ impl<'a> PreparedEnd<'a> {
         let raised = above.map(|priority| Raised::to(priority + 1)).transpose();
         let raised = raised.context("--sched: the coordinator thread needs one priority more")?;
         // Watched only after the probes, which do not count.
-        let own = spec.across(part).map(|(own, _)| own);
-        start.path = own.map(PathWatch::start).transpose()?;
+        let mut start = self.start;
+        let path = (spec.peer_of(part)).map(|peer| PathWatch::start(peer.local_address));
+        start.path = path.transpose()?;
         if let Some(reasons) = &mut start.reasons {
             reasons.start();
         }

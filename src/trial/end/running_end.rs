@@ -5,27 +5,27 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
 
-use crate::data::{Case, Counts, Pacing, RoundTrips, ThreadSample};
+use crate::data::{Accounting, Case, Counts, Pacing, RoundTrips, Sample};
 use crate::engine::Refusals;
 use crate::host::placement::Placement;
 use crate::sys::host_id::HostId;
 use crate::sys::idle_states::IdleTimes;
-use crate::sys::kernel_drops::{self, Discarded, Discards};
+use crate::sys::kernel_drops::{Discarded, Discards};
 use crate::sys::power::MeanPower;
 use crate::sys::real_time::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
 use crate::trial::messages::end_result::{EndResult, added};
 use crate::trial::messages::spec::EndRole;
-use crate::trial::readings::losses::{PathGrowth, PathWatch, ReasonWatch};
-use crate::trial::readings::snapshot::Snapshot;
-use crate::trial::sockets::{Buffers, QueueProbes};
+use crate::trial::readings::losses::{PathWatch, ReasonWatch};
+use crate::trial::readings::snapshot::{Snapshot, SnapshotReader};
+use crate::trial::sockets::{GrantedBuffers, QueueProbes};
 use crate::trial::threads::BenchThreads;
 use crate::trial::threads::bench_thread::BenchThread;
 use crate::trial::threads::programs::Trackers;
 use crate::workload::{PaceMeter, RoundTripMeter};
 
 /// Readings from before there were any sockets.
-pub(crate) struct Start<'a> {
+pub(crate) struct StartReadings<'a> {
     pub(crate) watch: Watch<'a>,
     pub(crate) discards: Discards,
     /// Mean power of the machine since the opening of the window, if it is metered.
@@ -45,12 +45,12 @@ pub(crate) struct RunningEnd<'a> {
     pub(crate) receives_aggregates: bool,
     pub(crate) threads: BenchThreads,
     pub(crate) probes: QueueProbes,
-    pub(crate) buffers: Buffers,
+    pub(crate) buffers: GrantedBuffers,
     /// CPUs of the threads.
     pub(crate) placement: Placement,
     /// Trackers of the datagrams, if they are verified.
     pub(crate) trackers: Trackers,
-    pub(crate) start: Start<'a>,
+    pub(crate) start: StartReadings<'a>,
     /// Counts at the last reading, and the CPU clocks of the threads when these counts had just changed.
     pub(crate) last: Option<(Counts, Vec<Option<u64>>)>,
     /// Priority of the coordinator thread. Dropped after the threads have stopped.
@@ -60,7 +60,7 @@ pub(crate) struct RunningEnd<'a> {
 }
 
 /// Readings at the opening and at the closing of the window.
-pub(crate) struct Window {
+pub(crate) struct WindowReadings {
     pub(crate) opened_at: SystemTime,
     pub(crate) opening: Snapshot,
     pub(crate) closing: Snapshot,
@@ -69,33 +69,12 @@ pub(crate) struct Window {
 }
 
 impl RunningEnd<'_> {
-    /// Opens the window: reads all counters for the first time.
-    ///
-    /// # Errors
-    /// Fails if something cannot be read.
-    pub(crate) fn open_window(&mut self) -> anyhow::Result<Snapshot> {
-        // Reading a meter may take so long that it has to lie outside of the window. Its traffic is that of the warm-up.
-        if let Some(power) = &mut self.start.power {
-            power.restart();
+    /// Returns the reader of the counters at the edges of the window.
+    pub(crate) fn reader(&self) -> SnapshotReader<'_> {
+        SnapshotReader {
+            threads: &self.threads,
+            probes: &self.probes,
         }
-        let snapshot = Snapshot::opening(&self.threads, &self.probes, &self.start.discards)?;
-        let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
-        times.for_each(RoundTripMeter::open_window);
-        paces.for_each(PaceMeter::open_window);
-        Ok(snapshot)
-    }
-
-    /// Closes the window: reads all counters again.
-    ///
-    /// # Errors
-    /// Fails if something cannot be read any more.
-    pub(crate) fn close_window(&mut self, opening: &Snapshot) -> anyhow::Result<Snapshot> {
-        let closing = Snapshot::closing(&self.threads, &self.probes, opening.discards_move)?;
-        self.look_at_power();
-        let (times, paces) = (self.threads.round_trips(), self.threads.pace_meters());
-        times.for_each(RoundTripMeter::close_window);
-        paces.for_each(PaceMeter::close_window);
-        Ok(closing)
     }
 
     /// Reads the meter of the machine's power, if there is one.
@@ -156,12 +135,6 @@ impl RunningEnd<'_> {
         })
     }
 
-    /// Returns whether all queues are empty: the queues of the sockets, and those of the CPUs, where datagrams may wait
-    /// for ksoftirqd.
-    pub(crate) fn are_queues_empty(&self) -> bool {
-        self.probes.are_empty() && kernel_drops::backlog_is_empty() == Some(true)
-    }
-
     /// Returns whether each thread has slept, or had CPU time to move something, since the counts moved last.
     pub(crate) fn had_their_chance(&self) -> bool {
         let clocks = self.last.iter().flat_map(|(_, clocks)| clocks);
@@ -169,64 +142,51 @@ impl RunningEnd<'_> {
         threads.all(|(thread, &cpu_ns)| thread.had_its_chance(cpu_ns))
     }
 
-    /// Returns whether a server has received more requests than it has answered.
-    pub(crate) fn owes_answers(&self) -> bool {
-        self.threads.all.iter().any(BenchThread::owes_answers)
-    }
-
     /// Stops and joins all threads, and empties the queues.
     ///
     /// # Errors
     /// Returns the first error that ended a thread, or an error if something cannot be read any more.
-    pub(crate) fn finish(mut self, window: Window) -> anyhow::Result<EndResult> {
+    pub(crate) fn finish(mut self, window: WindowReadings) -> anyhow::Result<EndResult> {
         self.threads.finish()?;
         self.start.watch.look();
         let unread = self.probes.discard_unread();
         let reasons = self.start.reasons.as_ref();
-        let drop_reasons = reasons.map_or_else(BTreeMap::new, |reasons| reasons.moved());
-        let path = self.start.path.as_mut();
-        let growth = path.map(|path| path.growth(drop_reasons.clone()));
-        let PathGrowth {
-            path,
-            nic,
-            radio,
-            places,
-        } = growth.transpose()?.unwrap_or_default();
-        let Window {
-            opened_at,
-            opening,
-            closing,
-            idle_times,
+        let reasons = reasons.map_or_else(BTreeMap::new, |reasons| reasons.moved());
+        let path = self.start.path.as_mut().map(|path| path.growth(reasons));
+        let path = path.transpose()?.unwrap_or_default();
+        let WindowReadings {
+            opening, closing, ..
         } = window;
         let length = closing.at.saturating_duration_since(opening.at);
         let coordinator = |snapshot: &Snapshot| snapshot.cpu_ns.map(|(_, own)| own);
-        let end = Discards::read().since(&self.start.discards);
         let edge = |snapshot: &Snapshot| {
             let [before, after] = &snapshot.discards;
             let [before, after] = [before, after].map(|read| read.since(&self.start.discards));
             Discarded::midpoint(before, after)
         };
-        Ok(EndResult {
-            host: HostId::read(),
-            opened_unix_ms: unix_ms(opened_at),
+        let at_end = Discards::read().since(&self.start.discards);
+        let discards = [edge(&opening), edge(&closing), at_end];
+        let sample = Sample {
+            case: self.case.key(),
+            round: 0,
+            position: 0,
+            opened_unix_ms: unix_ms(window.opened_at),
             window_ns: u64::try_from(length.as_nanos()).unwrap_or(u64::MAX),
             other_cpu_ns: self.other_cpu_ns(&opening, &closing),
             coordinator_cpu_ns: grown(coordinator(&opening), coordinator(&closing)),
             power_uw: self.start.power.as_ref().and_then(MeanPower::mean_uw),
-            counts: [opening.counts, closing.counts, self.read_counts()?],
-            discards: [edge(&opening), edge(&closing), end],
-            unread,
-            no_room: self.threads.refused(Refusals::no_room),
-            refused_without_error: self.threads.refused(Refusals::refused_without_error),
-            path,
-            nic,
-            radio,
-            drop_reasons,
-            places,
+            accounting: Accounting {
+                at_opening: opening.counts,
+                at_closing: closing.counts,
+                at_end: self.read_counts()?,
+                unread,
+                ..Accounting::default()
+            },
+            paths: Vec::new(),
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,
             sndbuf_bytes: self.buffers.sndbuf_bytes,
             climate: self.start.watch.climate(),
-            idle_times,
+            idle_times: window.idle_times,
             round_trips: added(
                 self.threads.round_trips().map(RoundTripMeter::round_trips),
                 RoundTrips::add,
@@ -240,7 +200,22 @@ impl RunningEnd<'_> {
                 .map(|(now, before)| now - before)
                 .collect(),
             verified: self.trackers.verified(self.part),
-            threads: self.threads(&opening.threads, closing.threads),
+            threads: (self
+                .threads
+                .all
+                .iter()
+                .zip(closing.threads)
+                .zip(&opening.threads))
+            .map(|((thread, close), open)| thread.sample(&close.since(open)))
+            .collect(),
+        };
+        Ok(EndResult {
+            host: HostId::read(),
+            discards,
+            no_room: self.threads.refused(Refusals::no_room),
+            refused_without_error: self.threads.refused(Refusals::refused_without_error),
+            path,
+            sample,
         })
     }
 
@@ -257,16 +232,6 @@ impl RunningEnd<'_> {
         let all = |snapshot: &Snapshot| snapshot.cpu_ns.map(|(all, _)| all);
         // The clocks are read one after the other, so the small remainder may come out negative.
         Some(grown(all(opening), all(closing))?.saturating_sub(of_threads))
-    }
-
-    /// Returns the counts of each thread in the window.
-    fn threads(&self, opening: &[ThreadSample], closing: Vec<ThreadSample>) -> Vec<ThreadSample> {
-        let in_window = closing.into_iter().zip(opening);
-        let in_window = in_window.map(|(close, open)| close.since(open));
-        let threads = self.threads.all.iter().zip(in_window);
-        threads
-            .map(|(thread, sample)| thread.sample(&sample))
-            .collect()
     }
 }
 

@@ -6,24 +6,23 @@
 use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
 use std::thread;
 
 use anyhow::{Context, bail};
 
 use crate::engines::exec;
-use crate::host::tuning::differences;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
 use crate::sys::{drops, power, temperature};
 use crate::trial::changes::host_settings::HostSettings;
-use crate::trial::controller::spawned::{self, THIS_PROGRAM};
 use crate::trial::end::echo_end::{self, EchoLosses};
-use crate::trial::end::end_steps;
+use crate::trial::end::end_steps::TrialServer;
 use crate::trial::end::local::LocalTrials;
 use crate::trial::messages::message::{self, Answer, Hello, Request};
 use crate::trial::messages::stream::{Conversation, LastHeard, Output, Pulse};
 use crate::trial::readings::remote_facts::RemoteFacts;
+use crate::trial::spawned::{self, THIS_PROGRAM, start_thread};
 
 /// First start of an agent's process, or a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +50,8 @@ pub fn serve(
         Begins::First => {
             let hello = message::read_hello(&mut input)?;
             // Also sent to another version, which then knows the version of this one.
-            output.write_hello(&Hello::own())?;
-            hello.check()?;
-            hello.agent_is_remote
+            output.with(|to| message::write_hello(to, &Hello::own()))?;
+            hello.checked()?.agent_is_remote
         }
         // Only an agent on another host is asked to restart.
         Begins::Again => {
@@ -66,35 +64,28 @@ pub fn serve(
         .then(|| Pulse::start(output.clone(), last_heard.clone(), end_process))
         .transpose()?;
     let (send, requests) = mpsc::channel();
-    let conversation = Conversation::new(requests, output.clone(), last_heard.clone());
-    let root = local.root().clone();
-    thread::Builder::new()
-        .name("trials".to_owned())
-        .spawn(move || obey_all(conversation, local))
-        .context("cannot start a thread")?;
-    match listen(input, &last_heard, &send)? {
-        // No other thread writes meanwhile, so no message is cut off.
-        Some(own_loopback) => output.with(|_| restart(&root, own_loopback)),
-        None => Ok(()),
-    }
-}
-
-/// Forwards all requests until the end of the input, or until the request to restart. Returns whether the new process is to
-/// have a loopback of its own. `None`: the input has ended.
-fn listen(
-    mut input: impl Read,
-    last_heard: &LastHeard,
-    send: &Sender<Request>,
-) -> anyhow::Result<Option<bool>> {
+    let root = local.root.clone();
+    let trials = TrialServer {
+        conversation: Conversation {
+            requests,
+            output: output.clone(),
+            last_heard: last_heard.clone(),
+            awaits_answer: false,
+        },
+        local,
+    };
+    start_thread("trials", move || trials.obey_all())?;
     while let Some(body) = message::read_body(&mut input, || last_heard.note())? {
-        let request = message::decode(&body)?;
-        if let Request::Restart { own_loopback } = request {
-            return Ok(Some(own_loopback));
+        match message::decode(&body)? {
+            // No other thread writes meanwhile, so no message is cut off.
+            Request::Restart { own_loopback } => {
+                return output.with(|_| restart(&root, own_loopback));
+            }
+            // Sending fails if answers cannot be sent any more; the input ends soon then.
+            request => drop(send.send(request)),
         }
-        // Sending fails if answers cannot be sent any more; the input ends soon then.
-        let _ = send.send(request);
     }
-    Ok(None)
+    Ok(())
 }
 
 /// Replaces this process by a fresh one: memory, threads, sockets. The streams stay open.
@@ -113,79 +104,77 @@ fn end_process() {
     std::process::exit(1);
 }
 
-/// Runs the requests until no more come, or until answers cannot be sent.
-fn obey_all(mut conversation: Conversation, mut local: LocalTrials) {
-    while let Ok(request) = conversation.next() {
-        let done = obey(request, &mut conversation, &mut local);
-        let said = done.or_else(|error| conversation.fail(&error));
-        if said.is_err() {
-            return;
+impl TrialServer {
+    /// Runs the requests until no more come, or until answers cannot be sent.
+    fn obey_all(mut self) {
+        while let Ok(request) = self.conversation.next() {
+            let done = self.obey(request);
+            let said = done.or_else(|error| self.conversation.fail(&error));
+            if said.is_err() {
+                return;
+            }
         }
     }
-}
 
-fn obey(
-    request: Request,
-    conversation: &mut Conversation,
-    local: &mut LocalTrials,
-) -> anyhow::Result<()> {
-    match request {
-        Request::Facts { programs } => {
-            conversation.answer(&RemoteFacts::read(local.root(), &programs)?)
+    fn obey(&mut self, request: Request) -> anyhow::Result<()> {
+        let (local, conversation) = (&mut self.local, &mut self.conversation);
+        match request {
+            Request::Facts(programs) => {
+                conversation.answer(&RemoteFacts::read(&local.root, &programs)?)
+            }
+            Request::HottestMillic => {
+                conversation.answer(&temperature::hottest_millic(&local.root))
+            }
+            Request::IdlePower(length) => {
+                conversation.answer(&power::idle_power(&local.root, length, |pause| {
+                    thread::sleep(pause);
+                    Ok::<(), Infallible>(())
+                })?)
+            }
+            Request::Truesizes(payloads) => conversation.answer(&drops::truesizes(payloads)),
+            Request::ListTunings(wanted) => {
+                conversation.answer(&HostSettings::Local(local).list_tunings(wanted)?)
+            }
+            Request::Lock => conversation.answer(&HostSettings::Local(local).lock()?),
+            Request::Differences(settings) => {
+                conversation.answer(&HostSettings::Local(local).differences(&settings)?)
+            }
+            Request::Change { tuning, trial } => {
+                let never = Interrupt::never()?;
+                conversation.answer(&HostSettings::Local(local).change(&tuning, trial, &never)?)
+            }
+            Request::PutBack(tuning) => {
+                let never = Interrupt::never()?;
+                conversation.answer(&HostSettings::Local(local).put_back(&tuning, &never)?)
+            }
+            Request::Run(spec) => {
+                let length = spec.settings.traffic_time();
+                conversation.last_heard.suspend_heartbeat(length);
+                conversation.answer(&local.run(&spec)?)
+            }
+            Request::RateOverTime { spec, slices } => {
+                conversation.answer(&local.rate_over_time(&spec, slices)?)
+            }
+            Request::Receive(spec) => self.receivers(&spec),
+            Request::Send { spec, receivers } => self.senders(&spec, &receivers),
+            Request::FindLongestPayload {
+                spec,
+                receiver,
+                most,
+            } => {
+                let longest = self.longest_payload(&spec, receiver, most)?;
+                self.conversation.answer(&longest)
+            }
+            Request::Echo(address) => {
+                let (end, losses) = echo_end::start(address)?;
+                local.echo = Some(losses);
+                conversation.answer(&end)
+            }
+            Request::LossPlaces => {
+                let losses = local.echo.as_mut().map(EchoLosses::places);
+                conversation.answer(&losses.unwrap_or_default())
+            }
+            other => bail!("{} is out of turn", other.name()),
         }
-        Request::HottestMillic => conversation.answer(&temperature::hottest_millic(local.root())),
-        Request::IdlePower(length) => {
-            conversation.answer(&power::idle_power(local.root(), length, |pause| {
-                thread::sleep(pause);
-                Ok::<(), Infallible>(())
-            })?)
-        }
-        Request::Truesizes(payloads) => conversation.answer(&drops::truesizes(payloads)),
-        Request::ListTunings(wanted) => {
-            conversation.answer(&HostSettings::Local(local).list_tunings(wanted)?)
-        }
-        Request::Lock => conversation.answer(&HostSettings::Local(local).lock()?),
-        Request::Differences(settings) => {
-            conversation.answer(&differences(&settings, local.root()))
-        }
-        Request::Change { tuning, trial } => {
-            conversation.answer(&local.change(&tuning, trial, &Interrupt::never()?)?)
-        }
-        Request::PutBack(tuning) => {
-            conversation.answer(&local.put_back(&tuning, &Interrupt::never()?)?)
-        }
-        Request::Run(spec) => {
-            conversation.last_heard.suspend_heartbeat(spec.runs_for());
-            conversation.answer(&local.run(&spec)?)
-        }
-        Request::RateOverTime {
-            spec,
-            slices,
-            slice,
-        } => conversation.answer(&local.rate_over_time(&spec, slices, slice)?),
-        Request::Receive { spec, token } => end_steps::receivers(&spec, token, local, conversation),
-        Request::Send {
-            spec,
-            token,
-            receivers,
-        } => end_steps::senders(&spec, token, &receivers, local, conversation),
-        Request::FindLongestPayload {
-            spec,
-            token,
-            receiver,
-            most,
-        } => conversation.answer(&end_steps::longest_payload(
-            &spec, token, receiver, most, local,
-        )?),
-        Request::Echo(address) => {
-            let (end, losses) = echo_end::start(address)?;
-            local.echo = Some(losses);
-            conversation.answer(&end)
-        }
-        Request::LossPlaces => {
-            let losses = local.echo.as_mut().map(EchoLosses::places);
-            conversation.answer(&losses.unwrap_or_default())
-        }
-        other => bail!("{} is out of turn", other.name()),
     }
 }

@@ -5,10 +5,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::bail;
 
-use crate::data::{Case, Counts};
+use crate::data::Counts;
 use crate::plan::{QUIET_ON_A_PATH, Settings};
-use crate::trial::end::running_end::{RunningEnd, Window};
-use crate::trial::threads::bench_thread::POLL_INTERVAL;
+use crate::sys::kernel_drops;
+use crate::trial::end::running_end::{RunningEnd, WindowReadings};
+use crate::trial::threads::bench_thread::{BenchThread, POLL_INTERVAL};
+use crate::workload::{PaceMeter, RoundTripMeter};
 
 /// Poll interval for sensors and drops.
 const SENSOR_INTERVAL: Duration = Duration::from_secs(1);
@@ -31,16 +33,30 @@ const OVERDUE_CHECK: Duration = Duration::from_millis(250);
 ///
 /// # Errors
 /// Fails if a thread has ended, or if something cannot be read.
-pub(crate) fn window(settings: &Settings, running: &mut RunningEnd) -> anyhow::Result<Window> {
+pub(crate) fn window(
+    settings: &Settings,
+    running: &mut RunningEnd,
+) -> anyhow::Result<WindowReadings> {
     running.threads.open_start();
     let started = Instant::now();
     pass(settings.warmup.saturating_sub(started.elapsed()), running)?;
     let opened_at = SystemTime::now();
     let idle_before = running.idle_times();
-    let opening = running.open_window()?;
+    // Reading a meter may take so long that it has to lie outside of the window. Its traffic is that of the warm-up.
+    if let Some(power) = &mut running.start.power {
+        power.restart();
+    }
+    let opening = running.reader().opening(&running.start.discards)?;
+    let threads = &running.threads;
+    threads.round_trips().for_each(RoundTripMeter::open_window);
+    threads.pace_meters().for_each(PaceMeter::open_window);
     pass(settings.window, running)?;
-    let closing = running.close_window(&opening)?;
-    Ok(Window {
+    let closing = running.reader().closing(opening.discards_move)?;
+    running.look_at_power();
+    let threads = &running.threads;
+    threads.round_trips().for_each(RoundTripMeter::close_window);
+    threads.pace_meters().for_each(PaceMeter::close_window);
+    Ok(WindowReadings {
         opened_at,
         opening,
         closing,
@@ -57,7 +73,12 @@ pub(crate) fn window(settings: &Settings, running: &mut RunningEnd) -> anyhow::R
 /// # Errors
 /// Fails if a thread has ended, or if something cannot be read.
 pub(crate) fn pass(duration: Duration, running: &mut RunningEnd) -> anyhow::Result<()> {
-    let wake_interval = wake_interval(&running.case);
+    // The interval at which threads that may wait for a lost datagram are woken, if there may be any.
+    let wake_interval = match () {
+        () if running.case.is_rr() => Some(OVERDUE_CHECK),
+        () if running.case.threads.is_alone() => Some(STALL_CHECK),
+        () => None,
+    };
     let now = Instant::now();
     let (end, mut look_at) = (now + duration, now + SENSOR_INTERVAL);
     let of_power = running.start.power.as_ref().map(|_| POWER_INTERVAL);
@@ -84,15 +105,6 @@ pub(crate) fn pass(duration: Duration, running: &mut RunningEnd) -> anyhow::Resu
     }
 }
 
-/// Returns the interval at which threads that may wait for a lost datagram are woken, if there may be any.
-fn wake_interval(case: &Case) -> Option<Duration> {
-    match () {
-        () if case.is_rr() => Some(OVERDUE_CHECK),
-        () if case.threads.is_alone() => Some(STALL_CHECK),
-        () => None,
-    }
-}
-
 /// Waits until the receivers here, in their own loops, have taken the datagrams that the senders left in the queues.
 ///
 /// `expected` is the number of datagrams that the other host has sent here; `None`: all of the trial is on this host.
@@ -115,8 +127,14 @@ pub(crate) fn drain(expected: Option<u64>, running: &mut RunningEnd) -> anyhow::
     let mut last = running.counts()?;
     let begun = Instant::now();
     let mut moved_at = begun;
+    let owes_answers =
+        |running: &RunningEnd| running.threads.all.iter().any(BenchThread::owes_answers);
     let may_come = || expected.is_some() && begun.elapsed() < LONGEST_SURPLUS_WAIT;
-    while is_missing(last) || may_come() || (running.case.is_rr() && is_owed(last, running)?) {
+    // A request that a server holds is not in flight.
+    while is_missing(last)
+        || may_come()
+        || running.case.is_rr() && (owes_answers(running) || running.counts()? != last)
+    {
         thread::sleep(POLL_INTERVAL);
         let now = running.counts()?;
         let in_aggregates = running.receives_aggregates && now.dropped_socket > 0;
@@ -128,7 +146,10 @@ pub(crate) fn drain(expected: Option<u64>, running: &mut RunningEnd) -> anyhow::
         if now != last {
             (last, moved_at) = (now, Instant::now());
         } else if moved_at.elapsed() > quiet {
-            let are_empty = (expected.is_some() || in_aggregates) && running.are_queues_empty();
+            // Datagrams may also wait for ksoftirqd, in the queues of the CPUs.
+            let are_empty = (expected.is_some() || in_aggregates)
+                && running.probes.are_empty()
+                && kernel_drops::backlog_is_empty() == Some(true);
             let is_long = moved_at.elapsed() > QUIET;
             if are_empty || (is_long && running.had_their_chance()) {
                 break;
@@ -136,11 +157,4 @@ pub(crate) fn drain(expected: Option<u64>, running: &mut RunningEnd) -> anyhow::
         }
     }
     Ok(())
-}
-
-/// Returns whether a server still has to answer, or something has moved since the counts were `last`. A request that a
-/// server holds is not in flight.
-fn is_owed(last: Counts, running: &mut RunningEnd) -> anyhow::Result<bool> {
-    let owes = running.owes_answers();
-    Ok(owes || running.counts()? != last)
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{
-    Accounting, BusyPolled, Case, Counts, Direction, DirectionCounts, Pacing, RoundTrips, Sample,
-    Side, ThreadSample, Verified,
+    Accounting, BusyPolled, Case, Counts, Direction, DirectionCounts, Pacing, Sample, Side,
+    ThreadSample, Verified,
 };
 use crate::engines::Engines;
 use crate::sys::host_id::HostId;
@@ -21,61 +21,32 @@ use crate::sys::sensors::SensorReadings;
 pub struct EndResult {
     /// Host that this end ran on.
     pub host: HostId,
-    /// Time at which the window opened, by the clock of that host: see
-    /// [`Sample::opened_unix_ms`](crate::data::Sample::opened_unix_ms).
-    pub opened_unix_ms: u64,
-    /// Length of the window, in nanoseconds.
-    pub window_ns: u64,
-    /// Counts of each thread in the window, senders first, workers last.
-    pub threads: Vec<ThreadSample>,
-    /// See [`Sample::other_cpu_ns`](crate::data::Sample::other_cpu_ns).
-    pub other_cpu_ns: Option<u64>,
-    /// See [`Sample::coordinator_cpu_ns`](crate::data::Sample::coordinator_cpu_ns).
-    pub coordinator_cpu_ns: Option<u64>,
-    /// Mean power of that host in the window, in microwatts. `None`: it is not metered.
-    pub power_uw: Option<u64>,
-    /// Counts of its own threads and sockets: when the window opened, when it closed, and at the end.
-    pub counts: [Counts; 3],
+    /// Sample of this end alone: its own threads and sockets, by the clock of its host. Sizes of buffers are 0 where it has
+    /// no such socket. The merged sample has the kernel's discards and the directions.
+    pub sample: Sample,
     /// The kernel's discards since the trial began: when the window opened, when it closed, and at the end.
     pub discards: [Discarded; 3],
-    /// Datagrams that were left in the receive queues.
-    pub unread: u64,
     /// Datagrams that found no room in the queue of the interface, as each send was told.
     pub no_room: u64,
     /// Datagrams that were refused for a reason that no send was told.
     pub refused_without_error: u64,
-    /// Growth of the counters of the interface and of its network namespace since the threads started. `None`: all of
-    /// the trial is on this host.
-    pub path: Option<PathCounters>,
-    /// Counters of lost packets at the interface that grew since the threads started, by name: the kernel's, and the
-    /// driver's own.
+    /// Counters of the way to the other end. Zero if all of the trial is on this host.
+    pub path: PathGrowth,
+}
+
+/// Growth of a host's counters since the start of a trial between two hosts.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PathGrowth {
+    /// Counters of the interface and of its network namespace.
+    pub counters: PathCounters,
+    /// Counters of lost packets at the interface that grew, by name: the kernel's, and the driver's own.
     pub nic: BTreeMap<String, u64>,
-    /// State of the interface's radio at the end. `None`: it has none, or all of the trial is on this host.
+    /// State of the interface's radio at the end. `None`: it has none.
     pub radio: Option<Wireless>,
-    /// Packets that the machine dropped during the trial, by the kernel's reasons, if it was asked for them. Other
-    /// traffic is included.
+    /// Packets that the machine dropped, by the kernel's reasons, if it was asked for them. Other traffic is included.
     pub drop_reasons: BTreeMap<String, u64>,
-    /// Packets that this host lost on the way in during the trial, by place. Other traffic is included.
+    /// Packets that this host lost on the way in, by place. Other traffic is included.
     pub places: BTreeMap<String, u64>,
-    /// Size that the kernel granted as SO_RCVBUF, in bytes: the smallest of the receiving sockets. `None`: this end has
-    /// none.
-    pub rcvbuf_bytes: Option<u64>,
-    /// Size that SO_SNDBUF returns, in bytes: the smallest of the sending sockets. `None`: this end has none.
-    pub sndbuf_bytes: Option<u64>,
-    /// Sensor readings during the trial.
-    pub climate: SensorReadings,
-    /// See [`Sample::idle_times`](crate::data::Sample::idle_times).
-    pub idle_times: IdleTimes,
-    /// Round trips of all clients. `None`: this end has no clients.
-    pub round_trips: Option<RoundTrips>,
-    /// Pacing of all senders that flood at a rate. `None`: this end has none.
-    pub pacing: Option<Pacing>,
-    /// Pollers found at this end. `None`: nothing was to poll.
-    pub busy_polled: Option<BusyPolled>,
-    /// See [`Sample::flow_packets`](crate::data::Sample::flow_packets).
-    pub flow_packets: Vec<u64>,
-    /// Result of looking at the datagrams, if they were verified.
-    pub verified: Option<Verified>,
 }
 
 /// Adds all of these results. `None`: there are none.
@@ -91,31 +62,20 @@ pub(crate) fn added<T>(each: impl Iterator<Item = T>, add: impl Fn(&mut T, &T)) 
 /// The length of the window is that on the clock of the threads that take the result: receivers, or clients.
 pub(crate) fn sample(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Sample {
     let sends_trains = sender.about.sends_trains(case.train);
-    let conclude = if case.is_rr() {
-        ends.last()
-    } else {
-        ends.first()
-    };
-    let each = || ends.iter();
-    let climates = each().map(|end| end.climate);
+    let conclude = &ends[if case.is_rr() { ends.len() - 1 } else { 0 }];
+    let each = || ends.iter().map(|end| &end.sample);
+    let counts = |at: fn(&Accounting) -> Counts| sum(each().map(|it| at(&it.accounting)));
+    let climates = each().map(|it| it.climate);
     let paths = paths(case, (sender, receiver), ends);
-    let verified = verified(case, ends, &paths);
     Sample {
-        case: case.key(),
-        round: 0,
-        position: 0,
-        opened_unix_ms: conclude.map_or(0, |end| end.opened_unix_ms),
-        window_ns: conclude.map_or(0, |end| end.window_ns),
         threads: threads(ends),
-        other_cpu_ns: each().map(|end| end.other_cpu_ns).sum(),
-        coordinator_cpu_ns: each().map(|end| end.coordinator_cpu_ns).sum(),
-        // Of two hosts, the caller knows which one is metered.
-        power_uw: conclude.and_then(|end| end.power_uw),
+        other_cpu_ns: each().map(|it| it.other_cpu_ns).sum(),
+        coordinator_cpu_ns: each().map(|it| it.coordinator_cpu_ns).sum(),
         accounting: Accounting {
-            at_opening: sum(each().map(|end| end.counts[0])),
-            at_closing: sum(each().map(|end| end.counts[1])),
-            at_end: sum(each().map(|end| end.counts[2])),
-            unread: each().map(|end| end.unread).sum(),
+            at_opening: counts(|it| it.at_opening),
+            at_closing: counts(|it| it.at_closing),
+            at_end: counts(|it| it.at_end),
+            unread: each().map(|it| it.accounting.unread).sum(),
             // Without offload there are no GRO aggregates: loopback itself has no GRO.
             drops_may_be_aggregates: receiver.about.receives_aggregates && sends_trains,
             discards_may_be_trains: sends_trains,
@@ -123,30 +83,32 @@ pub(crate) fn sample(case: &Case, (sender, receiver): Engines, ends: &[EndResult
             kernel_discards_at_closing: discarded(ends, 1),
             kernel_discards: discarded(ends, 2),
         },
+        verified: verified(case, ends, &paths),
         paths,
-        rcvbuf_bytes: least(each().map(|end| end.rcvbuf_bytes)),
-        sndbuf_bytes: least(each().map(|end| end.sndbuf_bytes)),
+        rcvbuf_bytes: least(each().map(|it| it.rcvbuf_bytes)),
+        sndbuf_bytes: least(each().map(|it| it.sndbuf_bytes)),
         climate: climates.reduce(SensorReadings::worse).unwrap_or_default(),
-        idle_times: added(each().map(|end| end.idle_times.clone()), IdleTimes::add)
+        idle_times: added(each().map(|it| it.idle_times.clone()), IdleTimes::add)
             .unwrap_or_default(),
-        round_trips: each().find_map(|end| end.round_trips.clone()),
+        round_trips: each().find_map(|it| it.round_trips.clone()),
         // In a bidirectional flood, both ends have senders.
-        pacing: added(each().filter_map(|end| end.pacing.clone()), Pacing::add),
+        pacing: added(each().filter_map(|it| it.pacing.clone()), Pacing::add),
         busy_polled: added(
-            each().filter_map(|end| end.busy_polled.clone()),
+            each().filter_map(|it| it.busy_polled.clone()),
             BusyPolled::add,
         ),
         flow_packets: each()
-            .map(|end| end.flow_packets.clone())
+            .map(|it| it.flow_packets.clone())
             .find(|packets| !packets.is_empty())
             .unwrap_or_default(),
-        verified,
+        // Of two hosts, the caller knows which one is metered.
+        ..conclude.sample.clone()
     }
 }
 
 /// Returns the least of the known sizes, or 0 if none is known.
-fn least(sizes: impl Iterator<Item = Option<u64>>) -> u64 {
-    sizes.flatten().min().unwrap_or(0)
+fn least(sizes: impl Iterator<Item = u64>) -> u64 {
+    sizes.filter(|bytes| *bytes > 0).min().unwrap_or(0)
 }
 
 /// Returns the directions between two hosts, the senders' direction first.
@@ -160,7 +122,7 @@ fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<Di
         (Direction::Up, Direction::Down)
     };
     let path = |direction, from: &EndResult, to: &EndResult| {
-        let [sent, received] = [from, to].map(|end| end.counts[2]);
+        let [sent, received] = [from, to].map(|end| end.sample.accounting.at_end);
         DirectionCounts {
             direction,
             sent: sent.taken(),
@@ -170,19 +132,19 @@ fn paths(case: &Case, (sender, receiver): Engines, ends: &[EndResult]) -> Vec<Di
                 .saturating_sub(from.no_room + from.refused_without_error),
             refused_without_error: from.refused_without_error,
             received: received.received,
-            unread: to.unread,
+            unread: to.sample.accounting.unread,
             dropped_socket: received.dropped_socket,
             drops_may_be_aggregates: receiver.about.receives_aggregates,
             drops_may_be_trains: sender.about.sends_trains(case.train),
-            at_sender: from.path.unwrap_or_default(),
-            at_receiver: to.path.unwrap_or_default(),
-            nic_at_sender: from.nic.clone(),
-            nic_at_receiver: to.nic.clone(),
-            radio_at_sender: from.radio,
-            radio_at_receiver: to.radio,
-            reasons_at_sender: from.drop_reasons.clone(),
-            reasons_at_receiver: to.drop_reasons.clone(),
-            places_at_receiver: to.places.clone(),
+            at_sender: from.path.counters,
+            at_receiver: to.path.counters,
+            nic_at_sender: from.path.nic.clone(),
+            nic_at_receiver: to.path.nic.clone(),
+            radio_at_sender: from.path.radio,
+            radio_at_receiver: to.path.radio,
+            reasons_at_sender: from.path.drop_reasons.clone(),
+            reasons_at_receiver: to.path.drop_reasons.clone(),
+            places_at_receiver: to.path.places.clone(),
         }
     };
     let mut paths = vec![path(remote, senders, receivers)];
@@ -221,7 +183,7 @@ fn discarded(ends: &[EndResult], at: usize) -> u64 {
 /// A request that arrives twice is answered twice, with the same number. The number of requests that never arrived is
 /// therefore unknown.
 fn verified(case: &Case, ends: &[EndResult], paths: &[DirectionCounts]) -> Option<Verified> {
-    let found = ends.iter().filter_map(|end| end.verified);
+    let found = ends.iter().filter_map(|end| end.sample.verified);
     let found = added(found, |all, one| *all += *one)?;
     let sent = paths.iter().map(|path| path.accounting().sent).sum();
     let are_numbered = !paths.is_empty() && !case.is_rr();
@@ -233,7 +195,7 @@ fn verified(case: &Case, ends: &[EndResult], paths: &[DirectionCounts]) -> Optio
 
 /// Merges the counts of all threads in the window: senders first, workers last.
 fn threads(ends: &[EndResult]) -> Vec<ThreadSample> {
-    let threads = ends.iter().flat_map(|end| end.threads.iter().cloned());
+    let threads = ends.iter().flat_map(|end| end.sample.threads.clone());
     let mut threads: Vec<ThreadSample> = threads.collect();
     threads.sort_by_key(|thread| match thread.side {
         Side::Sender | Side::Alone | Side::Client => 0,

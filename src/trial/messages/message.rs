@@ -19,7 +19,7 @@
 //! heartbeat.
 
 use std::fmt::Display;
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,20 +33,23 @@ use crate::VERSION;
 use crate::data::{EngineName, HostAddress};
 use crate::host::tuning::{Setting, Tuning, Wanted};
 use crate::sys::host_id::HostId;
-use crate::term::json;
+use crate::term::{escape, json};
 use crate::text::duration::ns;
-pub use crate::trial::messages::noise::MAGIC;
-use crate::trial::messages::noise::expect_magic;
 use crate::trial::messages::spec::{Flow, TrialSpec};
-use crate::trial::messages::two_hosts::Token;
 use crate::trial::sockets::flows::Blocked;
 
 /// Version of the protocol, increased with each change of the messages.
-pub const PROTOCOL: u32 = 26;
+pub const PROTOCOL: u32 = 27;
+
+/// Marker at the start of the messages: no shell and no program for people prints a zero byte.
+pub const MAGIC: [u8; 9] = *b"\0udpbench";
 
 /// Longest body, in bytes. The longest message lists the flows of a case, at most 157 B each: there is room for
 /// 100,000.
 pub const MAX_BYTES: u32 = 1 << 24;
+
+/// A frame without a body.
+pub(crate) const HEARTBEAT: [u8; 4] = 0_u32.to_be_bytes();
 
 /// Greeting of one side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -67,10 +70,9 @@ pub struct Hello {
 #[serde(rename_all = "snake_case")]
 pub enum Request {
     /// Return the facts about the host.
-    Facts {
-        /// Programs that may be engines there, each with its name.
-        programs: Vec<(EngineName, PathBuf)>,
-    },
+    ///
+    /// The fields are programs that may be engines there, each with its name.
+    Facts(Vec<(EngineName, PathBuf)>),
     /// Return the temperature of the hottest CPU sensor, in millidegrees Celsius.
     HottestMillic,
     /// Measure the idle power of the host, for this time in nanoseconds, and return it if the host has a meter.
@@ -103,27 +105,17 @@ pub enum Request {
     Run(Box<TrialSpec>),
     /// Return the receive rate in each of several slices of time since the threads started.
     RateOverTime {
-        /// Trial that runs meanwhile.
+        /// Trial that runs meanwhile. Each slice is as long as its window.
         spec: Box<TrialSpec>,
         /// Number of slices.
         slices: u32,
-        /// Length of each slice.
-        #[serde(rename = "slice_ns", with = "ns")]
-        slice: Duration,
     },
     /// Be the receiving end of a trial.
-    Receive {
-        /// Trial to run.
-        spec: Box<TrialSpec>,
-        /// Token that proves the identity of the other end.
-        token: Token,
-    },
+    Receive(Box<TrialSpec>),
     /// Be the sending end of a trial.
     Send {
         /// Trial to run.
         spec: Box<TrialSpec>,
-        /// Token that proves the identity of the other end.
-        token: Token,
         /// Addresses of the receivers.
         receivers: Vec<SocketAddr>,
     },
@@ -147,8 +139,6 @@ pub enum Request {
     FindLongestPayload {
         /// Trial whose sockets are used.
         spec: Box<TrialSpec>,
-        /// Token that proves the identity of the other end.
-        token: Token,
         /// Address of the receiver.
         receiver: SocketAddr,
         /// Payload that is tried first, in bytes.
@@ -195,20 +185,20 @@ impl Hello {
         }
     }
 
-    /// Checks that the other side speaks the same protocol, whatever its version is.
+    /// Returns the greeting if the other side speaks the same protocol, whatever its version is.
     ///
     /// # Errors
     /// Fails if it speaks another one; the error names both versions and the fix.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub fn checked(self) -> anyhow::Result<Self> {
         let Self {
             protocol, version, ..
-        } = self;
+        } = &self;
         ensure!(
             *protocol == PROTOCOL,
             "it is udpbench {version} (protocol {protocol}), this is udpbench {VERSION} (protocol \
              {PROTOCOL}): install the same version on both sides (between hosts, --deploy does so)"
         );
-        Ok(())
+        Ok(self)
     }
 }
 
@@ -242,12 +232,6 @@ pub fn write(output: &mut impl Write, message: &impl Serialize) -> anyhow::Resul
     frame.extend(body);
     let sent = output.write_all(&frame).and_then(|()| output.flush());
     sent.context("cannot send a message")
-}
-
-/// Sends a heartbeat: a frame without a body.
-pub(crate) fn write_beat(output: &mut impl Write) -> io::Result<()> {
-    output.write_all(&0_u32.to_be_bytes())?;
-    output.flush()
 }
 
 /// Receives one message. `None`: the other side has ended.
@@ -310,71 +294,49 @@ fn too_long(bytes: impl Display) -> String {
     format!("a message of {bytes} B is longer than {MAX_BYTES} B")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Maximum of the bytes before [`MAGIC`].
+const MAX_NOISE: usize = 1 << 16;
 
-    fn error(read: anyhow::Result<impl Sized>) -> String {
-        match read {
-            Ok(_) => panic!("it is refused"),
-            Err(error) => format!("{error:#}"),
+/// Skips everything before [`MAGIC`], for example the output of a shell's start-up files.
+///
+/// # Errors
+/// Returns [`NoGreeting`] if [`MAGIC`] does not come within 64 KiB. Returns another error if the stream cannot be read.
+pub(crate) fn expect_magic(input: &mut impl Read) -> anyhow::Result<()> {
+    let mut noise = Vec::new();
+    let mut byte = [0];
+    // No further byte is read: it may be for another process.
+    while noise.len() < MAX_NOISE + MAGIC.len() {
+        match input.read_exact(&mut byte) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => break,
+            read => read.context("cannot read a message")?,
+        }
+        noise.extend(byte);
+        if noise.ends_with(&MAGIC) {
+            return Ok(());
         }
     }
-
-    #[test]
-    fn what_was_written_is_read() {
-        let mut pipe = Vec::new();
-        write(&mut pipe, &Request::Drain { expected: 7 }).expect("into memory");
-        write(&mut pipe, &Answer::Done(())).expect("into memory");
-        let mut pipe = &pipe[..];
-        let request = read::<Request>(&mut pipe).expect("a frame");
-        assert!(matches!(request, Some(Request::Drain { expected: 7 })));
-        let answer = read::<Answer<()>>(&mut pipe).expect("a frame");
-        assert!(matches!(answer, Some(Answer::Done(()))));
-        assert!(read::<Request>(&mut pipe).expect("the end").is_none());
-    }
-
-    #[test]
-    fn a_frame_that_is_cut_off_says_where() {
-        let mut whole = Vec::new();
-        write(&mut whole, &Request::Ready).expect("into memory");
-        assert_eq!(whole.len(), 4 + 7);
-        assert_eq!(
-            error(read::<Request>(&mut &whole[..3])),
-            "a message was cut off within its length"
-        );
-        assert_eq!(
-            error(read::<Request>(&mut &whole[..9])),
-            "a message was cut off after 5 of 7 B"
-        );
-    }
-
-    #[test]
-    fn a_frame_that_is_too_long_is_refused_by_its_length() {
-        // No body follows: the length alone has to be refused.
-        let length = (MAX_BYTES + 1).to_be_bytes();
-        let expected = "a message of 16777217 B is longer than 16777216 B";
-        assert_eq!(error(read::<Request>(&mut &length[..])), expected);
-        let text = "x".repeat(MAX_BYTES as usize - 1);
-        let mut pipe = Vec::new();
-        assert_eq!(error(write(&mut pipe, &text)), expected);
-        assert!(pipe.is_empty());
-    }
-
-    #[test]
-    fn another_protocol_is_refused_with_both_versions_and_the_fix() {
-        let newer = Hello {
-            version: "9.9.9".to_owned(),
-            ..Hello::own()
-        };
-        newer.check().expect("it speaks the same");
-        let other = Hello {
-            protocol: PROTOCOL + 1,
-            ..newer
-        };
-        let said = error(other.check());
-        let who = format!("it is udpbench 9.9.9 (protocol {}), this is", PROTOCOL + 1);
-        assert!(said.starts_with(&who), "{said}");
-        assert!(said.contains(VERSION) && said.contains("install the same version"));
-    }
+    bail!(NoGreeting(noise))
 }
+
+/// Error: the other side is no udpbench, or could not start. Holds its output.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", told(.0))]
+pub(crate) struct NoGreeting(Vec<u8>);
+
+/// Quotes the end of the output, line by line.
+fn told(output: &[u8]) -> String {
+    const LINES: usize = 5;
+    const BYTES: usize = 500;
+    if output.is_empty() {
+        return "it ended before it said anything".to_owned();
+    }
+    let end = String::from_utf8_lossy(&output[output.len().saturating_sub(BYTES)..]);
+    let lines = end.lines().filter(|line| !line.trim().is_empty());
+    let quoted = lines.map(|line| format!("\"{}\"", escape::line(line.trim_end())));
+    let quoted: Vec<String> = quoted.collect();
+    let last = quoted[quoted.len().saturating_sub(LINES)..].join(", ");
+    format!("it does not speak udpbench's protocol but says {last}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,5 @@
 
 pub mod end_result;
 pub mod message;
-pub(crate) mod noise;
 pub mod spec;
 pub(crate) mod stream;
-pub(crate) mod two_hosts;

@@ -1,11 +1,9 @@
 //! The stream between a controller and an agent: messages, and a heartbeat in between. Both ends send it twice a second,
 //! and an end that stays silent is gone. An agent's [`Conversation`] has one answer to each request.
 
-use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::Write;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
@@ -13,6 +11,7 @@ use serde::Serialize;
 
 use crate::trial::messages::message::{self, Answer, Request};
 use crate::trial::sockets::flows::Blocked;
+use crate::trial::spawned::start_thread;
 
 /// Interval of the heartbeat.
 const BEAT: Duration = Duration::from_millis(500);
@@ -38,59 +37,49 @@ impl Output {
         write(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn write_hello(&self, hello: &message::Hello) -> anyhow::Result<()> {
-        self.with(|mut to| message::write_hello(&mut to, hello))
-    }
-
     pub(crate) fn write(&self, message: &impl Serialize) -> anyhow::Result<()> {
         self.with(|mut to| message::write(&mut to, message))
     }
 
     /// Sends a heartbeat, unless another thread is writing.
-    fn beat(&self) -> io::Result<()> {
-        match self.0.try_lock() {
-            Ok(mut to) => message::write_beat(&mut *to),
-            Err(_) => Ok(()),
+    fn beat(&self) {
+        if let Ok(mut to) = self.0.try_lock() {
+            // The thread that reads notices a broken stream.
+            let _ = to.write_all(&message::HEARTBEAT).and_then(|()| to.flush());
         }
     }
 }
 
 /// Time at which something was heard last, or the end of a suspension of the heartbeat.
 #[derive(Clone)]
-pub(crate) struct LastHeard {
-    since: Instant,
-    at_ms: Arc<AtomicU64>,
-}
+pub(crate) struct LastHeard(Arc<Mutex<Instant>>);
 
 impl LastHeard {
     pub(crate) fn now() -> Self {
-        Self {
-            since: Instant::now(),
-            at_ms: Arc::default(),
-        }
+        Self(Arc::new(Mutex::new(Instant::now())))
     }
 
     /// Notes that something was heard.
     pub(crate) fn note(&self) {
-        self.note_at(self.since.elapsed());
-    }
-
-    fn note_at(&self, at: Duration) {
-        let ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
-        // A message that was already on its way does not end a suspension.
-        self.at_ms.fetch_max(ms, Ordering::Relaxed);
+        self.note_at(Instant::now());
     }
 
     /// Suspends the heartbeat in both directions for `length`, up to the end of a window, but not for longer than
     /// [`LONGEST_SUSPENSION`].
     pub(crate) fn suspend_heartbeat(&self, length: Duration) {
-        self.note_at(self.since.elapsed() + length.min(LONGEST_SUSPENSION));
+        self.note_at(Instant::now() + length.min(LONGEST_SUSPENSION));
+    }
+
+    fn note_at(&self, at: Instant) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A message that was already on its way does not end a suspension.
+        *last = at.max(*last);
     }
 
     /// Returns how long nothing was heard. `None`: the heartbeat is suspended.
     fn silent_for(&self) -> Option<Duration> {
-        let at = Duration::from_millis(self.at_ms.load(Ordering::Relaxed));
-        self.since.elapsed().checked_sub(at)
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Instant::now().checked_duration_since(*last)
     }
 }
 
@@ -119,15 +108,11 @@ impl Pulse {
                     return;
                 }
                 if silent_for.is_some() {
-                    // The thread that reads notices a broken stream.
-                    let _ = output.beat();
+                    output.beat();
                 }
             }
         };
-        thread::Builder::new()
-            .name("pulse".to_owned())
-            .spawn(beats)
-            .context("cannot start a thread")?;
+        start_thread("pulse", beats)?;
         Ok(Self { _end: end })
     }
 }
@@ -137,24 +122,14 @@ const GONE: &str = "the controller is gone";
 
 /// Requests of the controller, and the stream for the answers.
 pub(crate) struct Conversation {
-    requests: Receiver<Request>,
-    output: Output,
+    pub(crate) requests: Receiver<Request>,
+    pub(crate) output: Output,
     pub(crate) last_heard: LastHeard,
     /// True while a request waits for its answer.
-    awaits_answer: bool,
+    pub(crate) awaits_answer: bool,
 }
 
 impl Conversation {
-    /// Creates a conversation in which no request waits for its answer.
-    pub(crate) fn new(requests: Receiver<Request>, output: Output, last_heard: LastHeard) -> Self {
-        Self {
-            requests,
-            output,
-            last_heard,
-            awaits_answer: false,
-        }
-    }
-
     /// Waits for the next request.
     ///
     /// # Errors
@@ -171,12 +146,12 @@ impl Conversation {
     /// Fails if the controller is gone.
     pub(crate) fn next_if_any(&mut self) -> anyhow::Result<Option<Request>> {
         match self.requests.try_recv() {
-            Ok(request) => {
+            Err(TryRecvError::Empty) => Ok(None),
+            request => {
+                let request = request.context(GONE)?;
                 self.awaits_answer = true;
                 Ok(Some(request))
             }
-            Err(TryRecvError::Empty) => Ok(None),
-            Err(gone @ TryRecvError::Disconnected) => Err(gone).context(GONE),
         }
     }
 

@@ -10,7 +10,8 @@ use crate::sys::drop_reasons::DropReasons;
 use crate::sys::interface_addresses;
 use crate::sys::loss_counters::{LossCounters, LossReader};
 use crate::sys::loss_places::Layer;
-use crate::sys::nic::{PathCounters, PathReader, Wireless, named_since};
+use crate::sys::nic::{PathCounters, PathReader, named_since};
+use crate::trial::messages::end_result::PathGrowth;
 
 /// Counters of the places that lose packets on the way in (the table of [`PLACES`](crate::sys::loss_places::PLACES)), and
 /// their values at the start.
@@ -20,18 +21,9 @@ pub(crate) struct LossWatch {
 }
 
 impl LossWatch {
-    /// Starts to watch the places of this network namespace and of one of its interfaces. The kernel's drop reasons are
-    /// not counted: that takes longer than a window.
-    pub(crate) fn start(interface: &str) -> Self {
-        Self::with(LossReader::without_reasons(interface))
-    }
-
-    /// Starts to watch all places.
-    pub(crate) fn start_all() -> Self {
-        Self::with(LossReader::open("thread-self"))
-    }
-
-    fn with(mut reader: LossReader) -> Self {
+    /// Starts to watch the places of a reader. For longer than a trial, it has to be one without the kernel's drop reasons,
+    /// and starting those takes longer than a window.
+    pub(crate) fn start(mut reader: LossReader) -> Self {
         let before = reader.read();
         Self { reader, before }
     }
@@ -91,19 +83,6 @@ pub(crate) struct PathWatch {
     losses: LossWatch,
 }
 
-/// Growth of an interface's counters since the start of a trial.
-#[derive(Default)]
-pub(crate) struct PathGrowth {
-    /// Growth of all counters. `None`: no interface was watched.
-    pub(crate) path: Option<PathCounters>,
-    /// Growth of the counters of lost packets that moved, by name.
-    pub(crate) nic: BTreeMap<String, u64>,
-    /// State of the radio now. `None`: the interface has none.
-    pub(crate) radio: Option<Wireless>,
-    /// Packets lost on the way in, by place: see [`LossWatch::places`].
-    pub(crate) places: BTreeMap<String, u64>,
-}
-
 impl PathWatch {
     /// Starts to watch the interface that has this address.
     ///
@@ -116,7 +95,7 @@ impl PathWatch {
             interface.with_context(|| format!("no interface has {address} any more"))?;
         let unreadable = || format!("cannot read the counters of {interface}");
         let mut reader = PathReader::open(&interface).with_context(unreadable)?;
-        let losses = LossWatch::start(&interface);
+        let losses = LossWatch::start(LossReader::without_reasons(&interface));
         Ok(Self {
             named_before: reader.named().with_context(unreadable)?,
             before: reader.read().with_context(unreadable)?,
@@ -125,20 +104,24 @@ impl PathWatch {
         })
     }
 
-    /// Returns the growth of the counters since the start. `reasons`: see [`LossWatch::places`].
+    /// Returns the growth of the counters since the start. `drop_reasons`: see [`LossWatch::places`].
     ///
     /// # Errors
     /// Fails if the interface is gone.
-    pub(crate) fn growth(&mut self, reasons: BTreeMap<String, u64>) -> anyhow::Result<PathGrowth> {
+    pub(crate) fn growth(
+        &mut self,
+        drop_reasons: BTreeMap<String, u64>,
+    ) -> anyhow::Result<PathGrowth> {
         let unreadable = "cannot read the counters of the network interface any more";
         let radio = self.reader.radio();
         let now = self.reader.read().context(unreadable)?;
         let named = self.reader.named().context(unreadable)?;
         Ok(PathGrowth {
-            path: Some(now.since(&self.before)),
+            counters: now.since(&self.before),
             nic: named_since(&named, &self.named_before),
             radio,
-            places: self.losses.places(reasons),
+            places: self.losses.places(drop_reasons.clone()),
+            drop_reasons,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Facts about another host that the controller needs before it makes a plan, and drops of other traffic at the interfaces
 //! while nothing is measured: they would be taken for drops of the measured traffic.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::thread;
@@ -19,7 +20,7 @@ use crate::sys::files::Root;
 use crate::sys::interface_addresses::{self, InterfaceAddress};
 use crate::sys::nic::{PathCounters, PathReader, driver_drops, named_since};
 use crate::sys::{own_loopback, reuseport_bpf};
-use crate::trial::controller::spawned::THIS_PROGRAM;
+use crate::trial::spawned::THIS_PROGRAM;
 
 /// Facts about a host, and about the engines that can run there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,18 +62,17 @@ impl RemoteFacts {
             .filter_map(|entry| Some((entry.name().to_string(), entry.probe().err()?)));
         let host = Host::read(root);
         let addresses = interface_addresses::with_interfaces();
-        let mut names: Vec<&str> = addresses.iter().map(|it| it.interface.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        let interfaces = names
-            .into_iter()
-            .filter_map(|name| Interface::read(root, name));
+        let names: BTreeSet<&str> = addresses.iter().map(|it| it.interface.as_str()).collect();
+        let interfaces = names.iter().filter_map(|name| Interface::read(root, name));
         let interfaces: Vec<Interface> = interfaces.collect();
+        let detected = board::choose("auto", &host);
+        let findings = detected
+            .map(|it| Subject::new(&host, &it.board, Buffer::DEFAULT.into(), root).findings());
         Ok(Self {
             drops_of_others: drops_of_others(&interfaces),
             no_drop_reasons: DropReasons::open().err(),
             interfaces,
-            findings: findings(&host, root),
+            findings: findings.unwrap_or_default(),
             cpu_speeds: cpu_speed::of_all(&host.cpus.iter().map(|cpu| cpu.id).collect::<Vec<_>>()),
             host,
             addresses,
@@ -84,13 +84,6 @@ impl RemoteFacts {
             loopback_refusal: own_loopback::probe(THIS_PROGRAM.as_ref()).err(),
         })
     }
-}
-
-fn findings(host: &Host, root: &Root) -> Vec<Finding> {
-    let Ok(detected) = board::choose("auto", host) else {
-        return Vec::new();
-    };
-    Subject::new(host, &detected.board, Buffer::DEFAULT.into(), root).findings()
 }
 
 /// Parses `SSH_CONNECTION`, and returns the server's address, then the client's.

@@ -31,65 +31,48 @@ pub(crate) struct Snapshot {
     pub(crate) flow_packets: Vec<u64>,
 }
 
-impl Snapshot {
+/// What a snapshot is read from.
+pub(crate) struct SnapshotReader<'a> {
+    pub(crate) threads: &'a BenchThreads,
+    pub(crate) probes: &'a QueueProbes,
+}
+
+impl SnapshotReader<'_> {
     /// Opens the window. Slow readings come first, so that they lie outside of it. `start` are the kernel's discards
     /// before the run.
-    pub(crate) fn opening(
-        threads: &BenchThreads,
-        probes: &QueueProbes,
-        start: &Discards,
-    ) -> anyhow::Result<Self> {
-        let slow = slow(threads);
+    pub(crate) fn opening(&self, start: &Discards) -> anyhow::Result<Snapshot> {
+        let slow = slow(self.threads);
         let discards = Discards::read();
-        let mut snapshot = Self::counters(threads, probes, discards != *start)?;
-        snapshot.complete(discards, slow);
-        Ok(snapshot)
+        let snapshot = self.counters(discards != *start)?;
+        Ok(snapshot.completed(discards, slow))
     }
 
     /// Closes the window. Slow readings come last, so that they lie outside of it.
-    pub(crate) fn closing(
-        threads: &BenchThreads,
-        probes: &QueueProbes,
-        discards_move: bool,
-    ) -> anyhow::Result<Self> {
-        let mut snapshot = Self::counters(threads, probes, discards_move)?;
-        snapshot.complete(Discards::read(), slow(threads));
-        Ok(snapshot)
+    pub(crate) fn closing(&self, discards_move: bool) -> anyhow::Result<Snapshot> {
+        let snapshot = self.counters(discards_move)?;
+        Ok(snapshot.completed(Discards::read(), slow(self.threads)))
     }
 
     /// Reads everything at about the same time, and repeats that if the coordinator thread was held up in between.
-    fn counters(
-        threads: &BenchThreads,
-        probes: &QueueProbes,
-        discards_move: bool,
-    ) -> anyhow::Result<Self> {
+    fn counters(&self, discards_move: bool) -> anyhow::Result<Snapshot> {
         const TRIES: usize = 4;
         // Reading the drops of a socket takes a fraction of a microsecond, at both edges alike.
-        let held_up = Duration::from_millis(1) + Duration::from_micros(1) * probes.count();
-        let mut snapshot = Self::read(threads, probes, discards_move)?;
+        let held_up = Duration::from_millis(1) + Duration::from_micros(1) * self.probes.count();
+        let mut snapshot = self.read(discards_move)?;
         for _ in 1..TRIES {
             if snapshot.took < held_up {
                 break;
             }
-            snapshot = Self::read(threads, probes, discards_move)?;
+            snapshot = self.read(discards_move)?;
         }
         Ok(snapshot)
     }
 
-    fn read(
-        threads: &BenchThreads,
-        probes: &QueueProbes,
-        discards_move: bool,
-    ) -> anyhow::Result<Self> {
+    fn read(&self, discards_move: bool) -> anyhow::Result<Snapshot> {
+        let threads = self.threads;
         // On a slow CPU, that reading would keep the window open for milliseconds, and look like a coordinator thread that
         // was held up.
-        let discards = || {
-            if discards_move {
-                Discards::read()
-            } else {
-                Discards::default()
-            }
-        };
+        let discards = || discards_move.then(Discards::read).unwrap_or_default();
         let discards_before = discards();
         let at = Instant::now();
         // A datagram is sent before it is dropped or received. Reading in the opposite order keeps the number of
@@ -97,7 +80,7 @@ impl Snapshot {
         let received = threads.all.iter().map(BenchThread::received_so_far);
         let mut readings: Vec<ThreadSample> = received.collect();
         let flow_packets = threads.flow_packets();
-        let dropped_socket = probes.drops()?;
+        let dropped_socket = self.probes.drops()?;
         for (reading, thread) in readings.iter_mut().zip(&threads.all) {
             thread.meter.refresh();
             // A refused datagram is counted as refused before it is counted as sent.
@@ -110,7 +93,7 @@ impl Snapshot {
         }
         let cpu_ns = clock::process_cpu_ns().zip(clock::own_cpu_ns());
         let cpu_ns = cpu_ns.map(|(all, own)| (all.saturating_sub(own), own));
-        Ok(Self {
+        Ok(Snapshot {
             at,
             counts: Counts {
                 sent: readings.iter().map(|thread| thread.sent_packets).sum(),
@@ -126,9 +109,11 @@ impl Snapshot {
             flow_packets,
         })
     }
+}
 
+impl Snapshot {
     /// Adds what was read outside of the window. `discards` are used if they do not move.
-    fn complete(&mut self, discards: Discards, slow: Vec<Slow>) {
+    fn completed(mut self, discards: Discards, slow: Vec<SlowReadings>) -> Self {
         if !self.discards_move {
             self.discards = [discards.clone(), discards];
         }
@@ -137,18 +122,19 @@ impl Snapshot {
             reading.involuntary_switches = switches.map(|switches| switches.involuntary);
             reading.taken = taken;
         }
+        self
     }
 }
 
 /// Readings of a thread that are slow.
-type Slow = (Option<Switches>, Option<CpuTaken>);
+type SlowReadings = (Option<Switches>, Option<CpuTaken>);
 
-fn slow(threads: &BenchThreads) -> Vec<Slow> {
+fn slow(threads: &BenchThreads) -> Vec<SlowReadings> {
     let cpus = run_queue::cpus_taken();
     let taken_of = |thread: &BenchThread| {
         let pinned = thread.pinned_cpu()?;
-        let mut found = cpus.iter().filter(|(cpu, _)| *cpu == pinned);
-        found.next().map(|(_, taken)| *taken)
+        let (_, taken) = cpus.iter().find(|(cpu, _)| *cpu == pinned)?;
+        Some(*taken)
     };
     let threads = threads.all.iter();
     let slow = threads.map(|thread| (thread.switches(), taken_of(thread)));
@@ -176,8 +162,12 @@ mod tests {
         let engines = engines::of(&case).expect("std is in every build");
         let threads = BenchThreads::assemble(&case, engines, EndRole::Both, Vec::new(), &placement);
         let threads = threads.expect("there are none");
+        let reader = SnapshotReader {
+            threads: &threads,
+            probes: &probes,
+        };
         let discards = |discards_move| {
-            let snapshot = Snapshot::counters(&threads, &probes, discards_move);
+            let snapshot = reader.counters(discards_move);
             snapshot.expect("the kernel says its drops").discards
         };
         assert_eq!(discards(false), [Discards::default(), Discards::default()]);

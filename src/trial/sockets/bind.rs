@@ -9,7 +9,7 @@ use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{Ipv4RecvErr, Ipv6RecvErr, Priority as SetPriority};
 use socket2::{Domain, Socket, Type};
 
-use crate::data::{Case, Checksum, Connection, Ip, Priority, Sharing, Spread, Tos};
+use crate::data::{Case, Checksum, Connection, Ip, Priority, Sharing, Spread};
 use crate::sys::{buffers, busy_poll, checksum, incoming_cpu};
 
 /// Minimum receive buffer of a socket, in bytes, however many sockets share a receiver's buffer: seven datagrams of
@@ -39,23 +39,18 @@ impl Ports {
         Self { first, full: 0 }
     }
 
-    fn any_port(&self) -> SocketAddr {
-        match self.first {
-            SocketAddr::V4(first) => {
-                let [a, b, c, d] = first.ip().octets();
-                (Ipv4Addr::new(a, b, c, d + self.full), 0).into()
-            }
-            first @ SocketAddr::V6(_) => first,
-        }
-    }
-
     /// Binds to a port that the kernel chooses.
     ///
     /// # Errors
     /// Returns the error of the system call: `AddrInUse` if no address has a port left.
     fn bind(&mut self, socket: &Socket) -> io::Result<()> {
         loop {
-            let bound = socket.bind(&self.any_port().into());
+            let mut address = self.first;
+            if let SocketAddr::V4(address) = &mut address {
+                let [a, b, c, d] = address.ip().octets();
+                address.set_ip(Ipv4Addr::new(a, b, c, d + self.full));
+            }
+            let bound = socket.bind(&address.into());
             let is_full = bound
                 .as_ref()
                 .is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);
@@ -188,11 +183,31 @@ pub(crate) fn prepare_to_send(socket: &Socket, case: &Case) -> anyhow::Result<()
     if let Some(sndbuf) = case.sndbuf {
         buffers::set_send(socket, sndbuf.bytes())?;
     }
+    // The traffic class: ip(7), ipv6(7).
     if let Some(tos) = case.tos {
-        mark(socket, case.ip, tos)?;
+        let asked = tos.byte();
+        let kept = match case.ip {
+            Ip::V4 => {
+                socket.set_tos_v4(asked)?;
+                socket.tos_v4()?
+            }
+            Ip::V6 => {
+                socket.set_tclass_v6(asked)?;
+                socket.tclass_v6()?
+            }
+        };
+        ensure!(
+            kept == asked,
+            "--tos {tos}: asked for {asked}, but the kernel keeps {kept}"
+        );
     }
+    // After the traffic class, which sets a priority too (socket(7)).
     if let Some(priority) = case.priority {
-        prioritize(socket, priority)?;
+        let set = setsockopt(socket, SetPriority, &i32::from(u8::from(priority)));
+        set.with_context(|| {
+            let most = Priority::MAX_UNPRIVILEGED;
+            format!("--priority {priority}: above {most} it needs CAP_NET_ADMIN, as with sudo")
+        })?;
     }
     if case.checksum == Some(Checksum::Off) {
         checksum::leave_out(socket, case.ip.loopback())?;
@@ -216,41 +231,6 @@ fn have_refusals_told(socket: &Socket, case: &Case) -> anyhow::Result<()> {
         Ip::V6 => setsockopt(socket, Ipv6RecvErr, &true),
     };
     Ok(set?)
-}
-
-/// Sets the priority of a socket's datagrams (socket(7)). After the traffic class, which sets one too.
-///
-/// # Errors
-/// Fails if a system call fails: above 6 for want of a permission.
-fn prioritize(socket: &Socket, priority: Priority) -> anyhow::Result<()> {
-    let set = setsockopt(socket, SetPriority, &i32::from(u8::from(priority)));
-    set.with_context(|| {
-        let most = Priority::MAX_UNPRIVILEGED;
-        format!("--priority {priority}: above {most} it needs CAP_NET_ADMIN, as with sudo")
-    })
-}
-
-/// Sets the traffic class of a socket's datagrams (ip(7), ipv6(7)).
-///
-/// # Errors
-/// Fails if a system call fails, or if the kernel keeps another value.
-fn mark(socket: &Socket, ip: Ip, tos: Tos) -> anyhow::Result<()> {
-    let kept = match ip {
-        Ip::V4 => {
-            socket.set_tos_v4(tos.byte())?;
-            socket.tos_v4()?
-        }
-        Ip::V6 => {
-            socket.set_tclass_v6(tos.byte())?;
-            socket.tclass_v6()?
-        }
-    };
-    let asked = tos.byte();
-    ensure!(
-        kept == asked,
-        "--tos {tos}: asked for {asked}, but the kernel keeps {kept}"
-    );
-    Ok(())
 }
 
 /// Makes a socket of this type, for UDP or TCP.

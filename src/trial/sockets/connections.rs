@@ -14,7 +14,7 @@ use crate::engines::Engines;
 use crate::sys::buffers;
 use crate::trial::messages::spec::Flow;
 use crate::trial::sockets::udp_sockets::UdpSockets;
-use crate::trial::sockets::{Buffers, EndSockets, QueueProbes, bind};
+use crate::trial::sockets::{EndSockets, GrantedBuffers, QueueProbes, bind};
 
 /// Connections that may wait to be accepted: the most that the kernel allows (`net.core.somaxconn`, 4096 since Linux
 /// 5.4).
@@ -45,19 +45,13 @@ impl Connections {
 
     /// Sets the receive buffer of a socket that is not connected yet: TCP negotiates its window when it connects.
     fn prepare_to_receive(&self, socket: &Socket) -> io::Result<()> {
-        match self.case.requested_rcvbuf() {
-            Some(rcvbuf) => buffers::set_receive(socket, rcvbuf.bytes()),
-            None => Ok(()),
-        }
+        let asked = self.case.requested_rcvbuf();
+        asked.map_or(Ok(()), |it| buffers::set_receive(socket, it.bytes()))
     }
 
     /// Turns Nagle's algorithm off if a thread waits for each message.
     fn hurry(&self, socket: &Socket) -> io::Result<()> {
-        if self.case.is_rr() || self.case.threads.is_alone() {
-            socket.set_tcp_nodelay(true)
-        } else {
-            Ok(())
-        }
+        socket.set_tcp_nodelay(self.case.is_rr() || self.case.threads.is_alone())
     }
 
     fn connect(&mut self, peer: SocketAddr) -> anyhow::Result<SocketAddr> {
@@ -89,22 +83,6 @@ impl Connections {
         self.senders.insert(source, local);
         self.remote.insert(source, remote);
         Ok(source)
-    }
-
-    /// Accepts the connections of these flows, in the order in which they arrive.
-    fn accept(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
-        let listener = self.listener.take().context("no receiver is bound")?;
-        for _ in flows {
-            let (socket, from) = listener.accept().context("cannot accept a connection")?;
-            self.hurry(&socket).context("cannot set TCP_NODELAY")?;
-            if self.case.receives_at_both_ends() {
-                bind::prepare_to_send(&socket, &self.case)
-                    .context("cannot prepare a receiver to send")?;
-            }
-            let from = from.as_socket().context("a connection has an address")?;
-            self.remote.insert(from, socket);
-        }
-        Ok(())
     }
 }
 
@@ -152,16 +130,24 @@ impl EndSockets for Connections {
 
     fn assign_flows(&mut self, flows: &[Flow]) -> anyhow::Result<()> {
         if !self.transport.is_unix() {
-            self.accept(flows)?;
+            let listener = self.listener.take().context("no receiver is bound")?;
+            // Connections arrive in another order than that of the flows.
+            for _ in flows {
+                let (socket, from) = listener.accept().context("cannot accept a connection")?;
+                self.hurry(&socket).context("cannot set TCP_NODELAY")?;
+                if self.case.receives_at_both_ends() {
+                    bind::prepare_to_send(&socket, &self.case)
+                        .context("cannot prepare a receiver to send")?;
+                }
+                let from = from.as_socket().context("a connection has an address")?;
+                self.remote.insert(from, socket);
+            }
         }
-        for flow in flows {
-            let remote = self.remote.remove(&flow.source).with_context(|| {
-                format!(
-                    "no connection came from {}: are both ends here?",
-                    flow.source
-                )
-            })?;
-            self.receivers.push(remote);
+        for source in flows.iter().map(|flow| flow.source) {
+            let remote = self.remote.remove(&source);
+            self.receivers.push(remote.with_context(|| {
+                format!("no connection came from {source}: are both ends here?")
+            })?);
         }
         Ok(())
     }
@@ -181,8 +167,8 @@ impl EndSockets for Connections {
         QueueProbes::new(receivers.chain(senders), iter::empty())
     }
 
-    fn buffers(&self) -> anyhow::Result<Buffers> {
-        Buffers::of(
+    fn buffers(&self) -> anyhow::Result<GrantedBuffers> {
+        GrantedBuffers::of(
             &self.case,
             self.receivers.first(),
             self.senders.values().next(),

@@ -36,16 +36,23 @@ pub(crate) fn find(
         "{} receivers are bound, not those of the case",
         receivers.len()
     );
-    if has_flows_of_its_own(case) {
-        return aimed(receivers, case.flow_count(), sockets, |n| {
-            case.socket_of_flow(n)
+    if has_flows_of_its_own(case) || is_steered(case) {
+        let flows = (0..case.flow_count()).map(|n| {
+            let receiver = if has_flows_of_its_own(case) {
+                case.socket_of_flow(n)
+            } else {
+                n % receivers.len()
+            };
+            // Receivers that share one address all have that address.
+            let peer = receivers[receiver];
+            let source = sockets.open_sender(peer)?;
+            Ok(Flow {
+                source,
+                peer,
+                receiver,
+            })
         });
-    }
-    if is_steered(case) {
-        let count = receivers.len();
-        return aimed(&receivers[..1], case.threads.senders(), sockets, |n| {
-            n % count
-        });
+        return flows.collect();
     }
     let mut flows = spread(case, receivers, sockets)?;
     // A case pairs sender n with receiver n if it can: placements rely on it.
@@ -123,27 +130,6 @@ fn is_one_to_one(case: &Case, flows: &[Flow]) -> bool {
 fn is_assigned(case: &Case, flows: &[Flow]) -> bool {
     let can_be = has_flows_of_its_own(case) || is_one_to_one(case, flows);
     is_steered(case) || (can_be && case.connection == Connection::Connected)
-}
-
-/// Makes `count` flows, each to the receiver that it should end at.
-fn aimed(
-    peers: &[SocketAddr],
-    count: usize,
-    sockets: &mut dyn EndSockets,
-    receiver_of: impl Fn(usize) -> usize,
-) -> anyhow::Result<Vec<Flow>> {
-    let flows = (0..count).map(|n| {
-        let receiver = receiver_of(n);
-        // Receivers that share one address all have that address.
-        let peer = peers[receiver % peers.len()];
-        let source = sockets.open_sender(peer)?;
-        Ok(Flow {
-            source,
-            peer,
-            receiver,
-        })
-    });
-    flows.collect()
 }
 
 /// Tries source ports until each receiver has as many flows as it should.
@@ -230,7 +216,6 @@ fn probe(
 )]
 pub struct Blocked {
     /// Address of the sender.
-    #[serde(rename = "source")]
     pub sender: SocketAddr,
     /// Address that it sends to.
     pub peer: SocketAddr,
@@ -289,7 +274,7 @@ mod tests {
             let placement = Placement::unpinned(case.threads);
             let spec = TrialSpec::new(&case, &placement, &Settings::default());
             let mut trials = LocalTrials::new(&Root::default(), None);
-            let opened = trials.open(&spec, EndRole::Both, None);
+            let opened = trials.open(&spec, EndRole::Both);
             let mut sockets = opened.expect("std is in every build").sockets;
             let receivers = sockets.bind().expect("loopback works");
             let flows = find(&case, &receivers, &mut *sockets).expect("loopback works");

@@ -13,7 +13,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use socket2::SockRef;
 
 use self::udp_sockets::UdpSockets;
@@ -21,7 +21,7 @@ use crate::data::{BusyPoll, BusyPolled, Case, PolledBy};
 use crate::engine::{BusyPolling, QueueProbe};
 use crate::engines::{Engines, Entry};
 use crate::sys::busy_poll::SocketState;
-use crate::trial::messages::spec::{EndRole, Flow};
+use crate::trial::messages::spec::Flow;
 
 /// The sockets of one transport, from the first one until threads take them.
 pub(crate) trait EndSockets {
@@ -41,7 +41,7 @@ pub(crate) trait EndSockets {
     fn queue_probes(&self, engines: Engines) -> anyhow::Result<QueueProbes>;
 
     /// Returns the buffer sizes that the kernel granted.
-    fn buffers(&self) -> anyhow::Result<Buffers>;
+    fn buffers(&self) -> anyhow::Result<GrantedBuffers>;
 
     /// Hands over the receiving sockets.
     fn take_receivers(&mut self) -> Vec<OwnedFd>;
@@ -50,36 +50,14 @@ pub(crate) trait EndSockets {
     fn take_sender(&mut self, source: SocketAddr) -> anyhow::Result<OwnedFd>;
 }
 
-/// Takes the receiving sockets, and the sending sockets in the order of `flows`. A side that is not on this host is
-/// empty.
-///
-/// # Errors
-/// Fails if the flows are not those of the case, or not those of its senders.
-pub(crate) fn into_sides(
-    mut sockets: Box<dyn EndSockets>,
-    case: &Case,
-    part: EndRole,
-    flows: &[Flow],
-) -> anyhow::Result<(Vec<OwnedFd>, Vec<OwnedFd>)> {
-    ensure!(
-        flows.len() == case.flow_count(),
-        "{} flows, not those of the case",
-        flows.len()
-    );
-    let local = if part.sends() { flows } else { &[] };
-    let senders = local.iter().map(|flow| sockets.take_sender(flow.source));
-    let senders = senders.collect::<anyhow::Result<_>>()?;
-    Ok((sockets.take_receivers(), senders))
-}
-
-/// Buffer sizes that the kernel granted, in bytes: the smallest of each kind.
+/// Buffer sizes that the kernel granted, in bytes: the smallest of each kind. 0: there is no such socket.
 #[derive(Clone, Copy)]
-pub(crate) struct Buffers {
-    pub(crate) rcvbuf_bytes: Option<u64>,
-    pub(crate) sndbuf_bytes: Option<u64>,
+pub(crate) struct GrantedBuffers {
+    pub(crate) rcvbuf_bytes: u64,
+    pub(crate) sndbuf_bytes: u64,
 }
 
-impl Buffers {
+impl GrantedBuffers {
     /// Reads the buffer sizes of a receiver and of a sender. Both sockets count on both sides if datagrams also come
     /// back.
     pub(crate) fn of<S: AsFd>(
@@ -92,7 +70,7 @@ impl Buffers {
         let sending = sender.into_iter().chain(receiver.filter(|_| is_both));
         let sizes = |sizes: io::Result<Vec<usize>>| {
             let sizes = sizes.context("cannot read the buffer sizes")?;
-            anyhow::Ok(sizes.into_iter().min().map(|bytes| bytes as u64))
+            anyhow::Ok(sizes.into_iter().min().unwrap_or(0) as u64)
         };
         let rcvbuf = receiving.map(|socket| SockRef::from(socket).recv_buffer_size());
         let sndbuf = sending.map(|socket| SockRef::from(socket).send_buffer_size());

@@ -22,9 +22,7 @@ fn the_seeds_of_the_fuzzer_are_messages_of_today() {
         &settings,
     ));
     let requests = [
-        Request::Facts {
-            programs: vec![("mine".parse().expect("a name"), "./mine".into())],
-        },
+        Request::Facts(vec![("mine".parse().expect("a name"), "./mine".into())]),
         Request::HottestMillic,
         Request::Truesizes(vec![0, 1472]),
         Request::Restart { own_loopback: true },

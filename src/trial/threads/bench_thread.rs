@@ -24,6 +24,7 @@ pub(crate) const POLL_INTERVAL: Duration = Duration::from_micros(100);
 const FAIR_CHANCE_NS: u64 = 50_000_000;
 
 /// One bench thread, seen from the coordinator thread.
+#[derive(Default)]
 pub(crate) struct BenchThread {
     pub(crate) side: Side,
     pub(crate) meter: Arc<Meter>,
@@ -52,24 +53,6 @@ pub(crate) struct BenchThread {
 pub(crate) type ThreadOutcome = (Remark, Option<CpuSpeed>);
 
 impl BenchThread {
-    /// Returns a thread of which nothing but its counters is known.
-    pub(crate) fn new(side: Side, meter: Arc<Meter>) -> Self {
-        Self {
-            side,
-            meter,
-            cpu: None,
-            is_pooled: false,
-            pace: None,
-            remark: None,
-            last_look: None,
-            round_trips: None,
-            pace_meter: None,
-            flow_counts: None,
-            handle: None,
-            wait: None,
-        }
-    }
-
     /// Returns the CPU that the thread is really pinned to.
     pub(crate) fn pinned_cpu(&self) -> Option<u32> {
         let pinned = self.meter.pinned.load(Ordering::Relaxed);

@@ -18,8 +18,8 @@ use crate::engine::{FlowCounts, Meter, Pool, Refusals};
 use crate::engines::{self, Engines};
 use crate::host::placement::Placement;
 use crate::sys::wakeup;
-use crate::trial::input::wait_for_input;
 use crate::trial::messages::spec::EndRole;
+use crate::trial::spawned::wait_for_input;
 use crate::workload::context::{Control, ThreadContext};
 use crate::workload::{CALLED_OFF, PaceMeter, Program, RoundTripMeter};
 
@@ -108,13 +108,15 @@ impl BenchThreads {
             })
             .with_context(|| format!("cannot start thread {}", self.all.len() + 1))?;
         self.all.push(BenchThread {
+            side,
+            meter,
             cpu,
             is_pooled,
             round_trips,
             pace_meter,
             flow_counts,
             handle: Some(handle),
-            ..BenchThread::new(side, meter)
+            ..BenchThread::default()
         });
         Ok(())
     }

@@ -10,7 +10,7 @@ use nix::unistd::{Pid, gettid};
 
 use crate::data::{Case, Sched, Side};
 use crate::engine::{Meter, Pool, PoolArgs};
-use crate::engines::{Engines, Entry};
+use crate::engines::Engines;
 use crate::host::placement::Placement;
 use crate::trial::messages::spec::EndRole;
 use crate::trial::threads::bench_thread::{self, BenchThread};
@@ -33,10 +33,9 @@ pub(crate) fn start(
     placement: &Placement,
 ) -> anyhow::Result<(Option<Pool>, Vec<BenchThread>)> {
     let sides = [(sender, part.sends()), (receiver, part.receives())];
-    let mut local = sides.into_iter().filter(|(_, runs_here)| *runs_here);
-    let served = local.find(|(entry, _)| entry.runs_on_workers(case));
-    let served = served.map(|(entry, _)| entry);
-    let Some((count, entry)) = case.tokio_workers.zip(served) else {
+    let mut sides = sides.into_iter();
+    let served = sides.find(|(entry, runs_here)| *runs_here && entry.runs_on_workers(case));
+    let Some((count, (entry, _))) = case.tokio_workers.zip(served) else {
         return Ok((None, Vec::new()));
     };
     let meters: Vec<Arc<Meter>> = (0..count.count()).map(|_| Arc::default()).collect();
@@ -75,8 +74,10 @@ pub(crate) fn start(
     let placed = |meter: &Arc<Meter>| meter.pinned.load(Ordering::Relaxed);
     let is_astray = cpus.is_some() && !meters.iter().all(placed);
     let as_thread = |meter| BenchThread {
+        side: Side::Worker,
+        meter,
         remark: is_astray.then_some("a worker could not be pinned"),
-        ..BenchThread::new(Side::Worker, meter)
+        ..BenchThread::default()
     };
     let workers = meters.into_iter().map(as_thread).collect();
     Ok((Some(pool), workers))
@@ -84,18 +85,15 @@ pub(crate) fn start(
 
 /// Returns the CPUs of the bench threads that workers run as tasks. `None`: they are not pinned.
 fn cpus(case: &Case, (sender, receiver): Engines, placement: &Placement) -> Option<CpuSet> {
-    let run_by_workers = |entry: &Entry, cpus| {
-        if entry.runs_on_workers(case) {
-            cpus
-        } else {
-            &[][..]
-        }
-    };
-    let senders = run_by_workers(sender, &placement.senders[..]);
-    let receivers = run_by_workers(receiver, &placement.receivers[..]);
+    let sides = [
+        (sender, &placement.senders),
+        (receiver, &placement.receivers),
+    ];
     let mut set = CpuSet::new();
-    for cpu in senders.iter().chain(receivers) {
-        set.set((*cpu)?).ok()?;
+    for (entry, cpus) in sides {
+        for cpu in cpus.iter().filter(|_| entry.runs_on_workers(case)) {
+            set.set((*cpu)?).ok()?;
+        }
     }
     Some(set)
 }

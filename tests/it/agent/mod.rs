@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use udpbench::data::{Case, HostAddress, Sample};
 use udpbench::host::placement::Placement;
-use udpbench::plan::{Between, Settings};
+use udpbench::plan::{EndAddresses, Settings};
 use udpbench::sys::files::Root;
 use udpbench::sys::interrupt::{Interrupt, StopRequested};
 use udpbench::trial::agent::Agent;
@@ -74,7 +74,7 @@ fn spec(case: &Case, window: Duration) -> TrialSpec {
         ..Settings::default()
     };
     let address = HostAddress::at(IpAddr::V4(Ipv4Addr::LOCALHOST), "lo");
-    let between = case.direction.map(|_| Between {
+    let between = case.direction.map(|_| EndAddresses {
         receivers: address,
         senders: address,
     });

@@ -1,5 +1,7 @@
 //! Commands that are meters, and those that are not.
 
+use std::thread;
+
 use super::*;
 
 fn start(command: &str, window_ms: u64) -> anyhow::Result<PowerCommand> {
@@ -66,7 +68,7 @@ fn a_command_that_ends_leaves_no_power_of_the_window_in_which_it_did() {
     while meter.ended().is_none() {
         thread::sleep(LOOK);
     }
-    let readings = meter.output().readings.clone();
+    let readings = locked(&meter.output).readings.clone();
     let (first, last) = (readings[0].0, readings[5].0);
     let within = Duration::from_millis(last - first);
     assert_eq!(meter.mean_uw(first, within), Some(3_500_000));

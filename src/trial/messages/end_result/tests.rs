@@ -20,36 +20,31 @@ pub(crate) fn end(host: &str, side: Side) -> EndResult {
         in_backlog: 10 * count,
     };
     let times = [2, 5, 6];
+    let [at_opening, at_closing, at_end] = times.map(counts);
+    let window = window(1);
     EndResult {
         host: serde_json::from_value(host).expect("a host"),
-        opened_unix_ms: 0,
-        window_ns: 3_000_000_000,
-        threads: vec![ThreadSample {
-            side,
-            ..window(1).threads.remove(0)
-        }],
-        other_cpu_ns: Some(0),
-        coordinator_cpu_ns: Some(30),
-        power_uw: None,
-        counts: times.map(counts),
+        sample: Sample {
+            window_ns: 3_000_000_000,
+            threads: vec![ThreadSample {
+                side,
+                ..window.threads[0].clone()
+            }],
+            coordinator_cpu_ns: Some(30),
+            accounting: Accounting {
+                at_opening,
+                at_closing,
+                at_end,
+                ..Accounting::default()
+            },
+            rcvbuf_bytes: if side.receives() { 4096 } else { 0 },
+            sndbuf_bytes: if side.sends() { 8192 } else { 0 },
+            ..window
+        },
         discards: times.map(discards),
-        unread: 0,
         no_room: 0,
         refused_without_error: 0,
-        path: None,
-        nic: <_>::default(),
-        radio: None,
-        drop_reasons: <_>::default(),
-        places: <_>::default(),
-        rcvbuf_bytes: side.receives().then_some(4096),
-        sndbuf_bytes: side.sends().then_some(8192),
-        climate: SensorReadings::default(),
-        idle_times: IdleTimes::default(),
-        round_trips: None,
-        pacing: None,
-        busy_polled: None,
-        flow_packets: Vec::new(),
-        verified: None,
+        path: PathGrowth::default(),
     }
 }
 

@@ -9,24 +9,12 @@ use std::os::fd::OwnedFd;
 
 use anyhow::{Context, ensure};
 
-use crate::data::{Case, HostAddress, Sharing, Spread};
+use crate::data::{Case, Sharing, Spread};
 use crate::engines::{Engines, Entry};
 use crate::sys::reuseport_bpf;
-use crate::trial::messages::spec::Flow;
-use crate::trial::messages::two_hosts::{Scope, Token};
+use crate::trial::messages::spec::{Flow, RemotePeer, Scope};
 use crate::trial::sockets::bind::{self, Ports};
-use crate::trial::sockets::{Buffers, EndSockets, QueueProbes};
-
-/// The remote host of a trial, and the address that reaches it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RemotePeer {
-    /// Address that the local sockets are bound to; a link-local address includes its interface.
-    pub(crate) local_address: HostAddress,
-    /// Address of the remote host: the only one that datagrams are sent to.
-    pub(crate) address: IpAddr,
-    /// Token of probes and of their answers.
-    pub(crate) token: Token,
-}
+use crate::trial::sockets::{EndSockets, GrantedBuffers, QueueProbes};
 
 /// The UDP sockets of one end. Receivers share one address; every sender has its own address.
 pub(crate) struct UdpSockets {
@@ -139,10 +127,10 @@ impl EndSockets for UdpSockets {
         QueueProbes::new(probes, self.receiving(engines).map(|(entry, _)| entry))
     }
 
-    fn buffers(&self) -> anyhow::Result<Buffers> {
+    fn buffers(&self) -> anyhow::Result<GrantedBuffers> {
         let sender = self.senders.values().next();
         let sender = sender.map(|(socket, _)| socket);
-        Buffers::of(&self.case, self.receivers.first(), sender)
+        GrantedBuffers::of(&self.case, self.receivers.first(), sender)
     }
 
     fn take_receivers(&mut self) -> Vec<OwnedFd> {
@@ -170,6 +158,8 @@ mod tests {
     use std::net::Ipv4Addr;
 
     use super::*;
+    use crate::data::HostAddress;
+    use crate::trial::messages::spec::Token;
 
     const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 

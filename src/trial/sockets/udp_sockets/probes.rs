@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::UdpSockets;
 use crate::sys::path_mtu;
-use crate::trial::messages::two_hosts::{QUESTION_BYTES, Token};
+use crate::trial::messages::spec::QUESTION_BYTES;
 
 /// Longest wait for a probe or its answer, in milliseconds.
 const PROBE_WAIT_MS: u16 = 100;
@@ -60,10 +60,30 @@ impl UdpSockets {
     /// # Errors
     /// Fails if there is no such sender, or if a system call fails.
     pub(crate) fn receiver_reached(&mut self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
-        match self.remote {
-            None => self.receiver_reached_here(source),
-            Some(remote) => self.receiver_reached_there(source, &remote.token),
+        let Some(remote) = self.remote else {
+            for receiver in readable(&self.receivers, PROBE_WAIT_MS)? {
+                let (_, from) = self.receivers[receiver].recv_from(&mut [0])?;
+                if from == source {
+                    return Ok(Some(receiver));
+                }
+            }
+            return Ok(None);
+        };
+        let &(ref socket, peer) = self.sender(source)?;
+        if readable([socket], PROBE_WAIT_MS)?.is_empty() {
+            return Ok(None);
         }
+        let mut answer = [0; QUESTION_BYTES + 1];
+        // Ignore errors: ICMP refusals of earlier datagrams arrive here.
+        let Ok((length, from)) = socket.recv_from(&mut answer) else {
+            return Ok(None);
+        };
+        let receiver = remote.token.receiver_in(&answer[..length]);
+        let receiver = receiver.filter(|_| from == peer);
+        if receiver.is_some() {
+            self.verified_peers.insert(from.ip());
+        }
+        Ok(receiver)
     }
 
     /// Answers the questions with the token that have reached a receiver here, after waiting for 1 ms at most.
@@ -91,40 +111,6 @@ impl UdpSockets {
     /// Returns whether a question from this address has arrived.
     pub(crate) fn has_heard(&self, source: SocketAddr) -> bool {
         self.senders_heard.contains(&source)
-    }
-
-    /// Returns the index of the local receiver that a probe from `source` has reached.
-    fn receiver_reached_here(&self, source: SocketAddr) -> anyhow::Result<Option<usize>> {
-        for receiver in readable(&self.receivers, PROBE_WAIT_MS)? {
-            let (_, from) = self.receivers[receiver].recv_from(&mut [0])?;
-            if from == source {
-                return Ok(Some(receiver));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns the index of the remote receiver that has answered a question from `source`.
-    fn receiver_reached_there(
-        &mut self,
-        source: SocketAddr,
-        token: &Token,
-    ) -> anyhow::Result<Option<usize>> {
-        let &(ref socket, peer) = self.sender(source)?;
-        if readable([socket], PROBE_WAIT_MS)?.is_empty() {
-            return Ok(None);
-        }
-        let mut answer = [0; QUESTION_BYTES + 1];
-        // Ignore errors: ICMP refusals of earlier datagrams arrive here.
-        let Ok((length, from)) = socket.recv_from(&mut answer) else {
-            return Ok(None);
-        };
-        let receiver = token.receiver_in(&answer[..length]);
-        let receiver = receiver.filter(|_| from == peer);
-        if receiver.is_some() {
-            self.verified_peers.insert(from.ip());
-        }
-        Ok(receiver)
     }
 }
 

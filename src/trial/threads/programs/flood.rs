@@ -6,25 +6,13 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::{ProgramBuilder, number_of};
-use crate::engine::null_endpoint::{NullEndpoint, SentCounter};
+use crate::engine::null_endpoint::SentCounter;
 use crate::engine::verify::SequenceWriter;
 use crate::engine::{Direction, Endpoint, FlowCounts, IoOptions};
 use crate::sys::transmit::TransmitStamps;
 use crate::workload::{Incoming, Outgoing, PacedFlood, Program, Role, Rotation};
 
 impl ProgramBuilder<'_> {
-    /// Returns the programs of one direction, then those of the other direction.
-    pub(super) fn floods_both_ways(
-        &self,
-        receivers: Vec<OwnedFd>,
-        senders: Vec<OwnedFd>,
-    ) -> io::Result<Vec<Program>> {
-        let (own, others) = (copies(&senders)?, copies(&receivers)?);
-        let mut programs = self.floods(receivers, senders);
-        programs.extend(self.back(own, others));
-        Ok(programs)
-    }
-
     /// Returns the programs of one direction, senders first.
     pub(super) fn floods(&self, receivers: Vec<OwnedFd>, senders: Vec<OwnedFd>) -> Vec<Program> {
         let sender = self.engines.0;
@@ -32,14 +20,8 @@ impl ProgramBuilder<'_> {
         let incoming = receivers.into_iter().enumerate().map(|(n, socket)| {
             let local = self.flows.iter().zip(&counters);
             let local = local.filter(|(flow, _)| flow.receiver == n);
-            let null = NullEndpoint {
-                incoming: local.map(|(_, counter)| Arc::clone(counter)).collect(),
-                ..NullEndpoint::default()
-            };
-            let endpoint = Endpoint {
-                null,
-                ..Endpoint::of(socket, None)
-            };
+            let mut endpoint = Endpoint::of(socket, None);
+            endpoint.null.incoming = local.map(|(_, counter)| Arc::clone(counter)).collect();
             (n, endpoint)
         });
         let incoming = self
@@ -48,14 +30,9 @@ impl ProgramBuilder<'_> {
             .map(|endpoints| self.incoming(self.flow_counts(endpoints.len()), endpoints));
         let outgoing = senders.into_iter().zip(self.flows.iter().zip(&counters));
         let outgoing = outgoing.map(|(socket, (flow, counter))| {
-            let null = NullEndpoint {
-                out: Arc::clone(counter),
-                ..NullEndpoint::default()
-            };
-            Endpoint {
-                null,
-                ..Endpoint::of_client(socket, Some(flow.peer))
-            }
+            let mut endpoint = Endpoint::of_client(socket, Some(flow.peer));
+            endpoint.null.out = Arc::clone(counter);
+            endpoint
         });
         let outgoing = self.by_sender(outgoing).map(|(first, endpoints)| Outgoing {
             writers: self.writers(first, endpoints.len()),
@@ -72,7 +49,11 @@ impl ProgramBuilder<'_> {
 
     /// Returns the programs of the other direction, over the same sockets. Receivers come first, since they run on the
     /// CPUs of the senders.
-    fn back(&self, receivers: Vec<OwnedFd>, senders: Vec<OwnedFd>) -> Vec<Program> {
+    pub(super) fn floods_back(
+        &self,
+        receivers: Vec<OwnedFd>,
+        senders: Vec<OwnedFd>,
+    ) -> Vec<Program> {
         let sender = self.engines.0;
         let into = receivers.into_iter();
         let into = self.by_sender(into.map(|socket| Endpoint::of_client(socket, None)));
@@ -140,6 +121,6 @@ impl ProgramBuilder<'_> {
 }
 
 /// Duplicates sockets.
-fn copies(sockets: &[OwnedFd]) -> io::Result<Vec<OwnedFd>> {
+pub(super) fn copies(sockets: &[OwnedFd]) -> io::Result<Vec<OwnedFd>> {
     sockets.iter().map(OwnedFd::try_clone).collect()
 }

@@ -77,7 +77,10 @@ impl ProgramBuilder<'_> {
         if self.case.is_rr() {
             self.requests(receivers, senders)
         } else if self.case.is_full_duplex() {
-            self.floods_both_ways(receivers, senders)
+            let (own, others) = (flood::copies(&senders)?, flood::copies(&receivers)?);
+            let mut programs = self.floods(receivers, senders);
+            programs.extend(self.floods_back(own, others));
+            Ok(programs)
         } else {
             Ok(self.floods(receivers, senders))
         }
@@ -129,13 +132,11 @@ impl ProgramBuilder<'_> {
         let (sender, receiver) = self.engines;
         let other = if engine == sender { receiver } else { sender };
         let kinds_sent = kinds.common(other.about.control_messages);
-        let controls = Controls::new(kinds, kinds_sent, self.case.tos.map_or(0, Tos::class));
-        Controls {
-            arriving_ecn: controls
-                .arriving_ecn
-                .filter(|_| self.case.direction.is_none()),
-            ..controls
+        let mut controls = Controls::new(kinds, kinds_sent, self.case.tos.map_or(0, Tos::class));
+        if self.case.direction.is_some() {
+            controls.arriving_ecn = None;
         }
+        controls
     }
 
     fn options(&self, endpoints: Vec<Endpoint>, direction: Direction, engine: &Entry) -> IoOptions {

@@ -1,14 +1,19 @@
-//! Processes that a controller starts: agents, the programs that carry their messages, and others that it waits for.
+//! Processes and threads that are started, and waits for them: agents, the programs that carry their messages, and
+//! others.
 
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
 
 use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
@@ -29,6 +34,35 @@ pub(crate) fn agent_command(program: &Path, root: &Root, own_loopback: bool) -> 
         command.arg("--own-loopback");
     }
     command
+}
+
+/// Starts a thread with this name.
+///
+/// # Errors
+/// Fails if the system refuses it.
+pub(crate) fn start_thread<T: Send + 'static>(
+    name: &str,
+    run: impl FnOnce() -> T + Send + 'static,
+) -> anyhow::Result<JoinHandle<T>> {
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(run).context("cannot start a thread")
+}
+
+/// Waits for more input, or its end. Returns `false` if neither came before `until`.
+///
+/// # Errors
+/// Returns the error of the system call.
+pub(crate) fn wait_for_input(input: &impl AsFd, until: Option<Instant>) -> anyhow::Result<bool> {
+    loop {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let mut watched = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
+        match ppoll(&mut watched, left.map(TimeSpec::from_duration), None) {
+            Ok(0) if left == Some(Duration::ZERO) => return Ok(false),
+            Ok(0) | Err(Errno::EINTR) => {}
+            Ok(_) => return Ok(true),
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 /// Passes on what a program of another host says to standard error, escaped: it must not steer the terminal here.
@@ -104,9 +138,9 @@ pub fn wait_or_kill(mut child: Child, interrupt: &Interrupt) -> anyhow::Result<E
 const ENDING: Duration = Duration::from_secs(3);
 
 /// A started process. It ends soon after its streams are closed; dropping it waits for that.
-pub(crate) struct Carrier(Child, Option<EscapedStderr>);
+pub(crate) struct MessageCarrier(Child, Option<EscapedStderr>);
 
-impl Carrier {
+impl MessageCarrier {
     /// Starts a command with pipes for its output and its input. If it has a pipe for its standard error, that is escaped.
     ///
     /// # Errors
@@ -139,30 +173,8 @@ impl Carrier {
     }
 }
 
-impl Drop for Carrier {
+impl Drop for MessageCarrier {
     fn drop(&mut self) {
         self.end(false);
-    }
-}
-
-/// Returns an error that names the command which started no agent, and what to type instead.
-pub(crate) fn no_agent(
-    error: &anyhow::Error,
-    shown: &str,
-    status: Option<ExitStatus>,
-) -> anyhow::Error {
-    /// Exit code of ssh when it has not reached the host. It has said why.
-    const OF_SSH: i32 = 255;
-    let ended = match status {
-        Some(status) => format!("`{shown}` ended with {status}"),
-        None => format!("`{shown}` did not end"),
-    };
-    match status.and_then(|status| status.code()) {
-        Some(OF_SSH) => {
-            anyhow!("the host cannot be resolved or reached: {ended}, and says why above")
-        }
-        _ => anyhow!(
-            "{error:#}; {ended}: where udpbench is missing there, let --deploy copy it, or name it by --agent PATH"
-        ),
     }
 }
