@@ -57,10 +57,8 @@ fn open<S: Selector, A: Addressing>(mut options: IoOptions) -> io::Result<(StdIo
         endpoint.set_nonblocking()?;
     }
     let calls = StdIo::new(&options, endpoints)?;
-    let selector = |is_used, interest| {
-        let count = if is_used { calls.endpoints() } else { 0 };
-        S::new(calls.sockets().take(count), interest)
-    };
+    let sockets: Vec<&UdpSocket> = calls.sockets().collect();
+    let selector = |is_used, interest| S::new(if is_used { &sockets } else { &[] }, interest);
     let writable = selector(options.direction.sends(), Interest::Writable)?;
     let readable = selector(options.direction.receives(), Interest::Readable)?;
     if let Some(poll) = options.busy_poll {

@@ -2,13 +2,13 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Finding, Point};
 use crate::engine::prelude::*;
-use crate::engine::{is_to_be_made_again, panic_message};
+use crate::engine::{is_to_be_made_again, lock, panic_message};
 use crate::sys::wakeup;
 
 /// Payload of each sent datagram, in bytes.
@@ -123,11 +123,11 @@ impl Stage {
 
     /// Notes the next call: the point that it breaks if it does not return, and its description.
     pub(super) fn begin(&self, point: Point, call: &'static str) {
-        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = (point, call);
+        *lock(&self.now) = (point, call);
     }
 
     fn now(&self) -> (Point, &'static str) {
-        *self.now.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.now)
     }
 
     fn hangs(&self, limit: Duration) -> Finding {

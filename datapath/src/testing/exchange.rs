@@ -1,14 +1,14 @@
 //! Compares what a call sent with what the peer received, and what a call received with what the peer sent.
 
 use std::net::SocketAddr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::Point;
 use super::bench::{BATCH, BYTES, Opened, Outcome, broken, differ, is_a_batch, words};
 use super::ends::Peer;
 use crate::engine::payload::{Check, Fill, NoCheck, Origin};
-use crate::engine::{Addressing, BatchCount, DatagramIo, Direction, Engine};
+use crate::engine::{Addressing, BatchCount, DatagramIo, Direction, Engine, lock};
 
 /// Number of datagrams that wait at once: more than two batches.
 const WAITING: usize = 2 * BATCH + 1;
@@ -146,7 +146,7 @@ fn is_what_was_filled(
     fill: &Recorded,
     has_own_payloads: bool,
 ) -> Outcome {
-    let last = fill.last.lock().unwrap_or_else(PoisonError::into_inner);
+    let last = lock(&fill.last);
     let Some(filled) = &*last else {
         let found = "transmit did not call Fill::fill before it sent";
         return broken(Point::Fill, found);
@@ -195,7 +195,7 @@ impl Fill for Recorded {
             datagram.fill(self.number.fetch_add(1, Ordering::Relaxed));
         }
         let batch = memory.chunks(BYTES).map(<[u8]>::to_vec).collect();
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch);
+        *lock(&self.last) = Some(batch);
     }
 
     fn sent(&mut self, _packets: u64) {}

@@ -8,12 +8,12 @@ use std::path::Path;
 #[cfg(feature = "calibration")]
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::start_barrier::StartBarrier;
-use crate::data::Sched;
+use crate::data::{Connection, Sched};
 use crate::engine::payload::Fill;
-use crate::engine::{Meter, Pool, ThreadArgs, is_to_be_made_again};
+use crate::engine::{Meter, Pool, ThreadArgs, is_to_be_made_again, lock};
 use crate::sys::real_time::Class;
 
 /// State that the bench threads of one run share: the start barrier and the two stop flags.
@@ -51,12 +51,14 @@ pub struct ThreadContext {
     /// Counters that the loop publishes.
     pub meter: Arc<Meter>,
     control: Arc<Control>,
+    /// Connected sockets, or unconnected ones.
+    pub(crate) connection: Connection,
     /// Worker threads that run it, instead of a thread of its own.
     pub pool: Option<Pool>,
     /// Program that runs the thread's loop in a process of its own.
     pub executable: Option<&'static Path>,
     /// Scheduling class of the loop, wherever it runs.
-    sched: Option<Sched>,
+    pub sched: Option<Sched>,
     /// Number of the thread's loops that still send.
     sending: AtomicUsize,
     faults: Mutex<Faults>,
@@ -73,30 +75,17 @@ impl ThreadContext {
     /// Maximum number of failed calls in a row. A thread with more would only spin, so it ends.
     const MAX_STREAK: u32 = 1000;
 
-    /// Creates the context of the bench thread that `meter` belongs to.
-    pub fn new(control: Arc<Control>, meter: Arc<Meter>) -> Self {
+    /// Creates the context of the bench thread that `meter` belongs to, and whose sockets have this connection.
+    pub fn new(control: Arc<Control>, meter: Arc<Meter>, connection: Connection) -> Self {
         Self {
             meter,
             control,
+            connection,
             pool: None,
             executable: None,
             sched: None,
             sending: AtomicUsize::new(1),
             faults: Mutex::default(),
-        }
-    }
-
-    /// Sets the pool whose threads run it.
-    pub fn on(self, pool: Option<Pool>) -> Self {
-        Self { pool, ..self }
-    }
-
-    /// Sets the program that runs its loop, and the scheduling class of that loop.
-    pub fn by(self, executable: Option<&'static Path>, sched: Option<Sched>) -> Self {
-        Self {
-            executable,
-            sched,
-            ..self
         }
     }
 
@@ -232,7 +221,7 @@ impl ThreadContext {
 
     /// Counts one more failed call. The streak restarts if `packets`, the datagrams moved so far, has changed.
     fn end_streak(&self, error: io::Error, packets: u64) -> io::Result<()> {
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut faults = lock(&self.faults);
         if faults.packets != packets {
             *faults = Faults { packets, streak: 0 };
         }

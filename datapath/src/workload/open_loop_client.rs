@@ -91,8 +91,9 @@ impl Fill for Pacer {
 pub struct Collector {
     pub(super) numbering: Numbering,
     in_flight: Arc<InFlight>,
-    meter: Arc<RoundTripMeter>,
-    sampler: Option<WakeupSampler>,
+    pub(super) meter: Arc<RoundTripMeter>,
+    /// Sampler of receive timestamps.
+    pub sampler: Option<WakeupSampler>,
 }
 
 impl Collector {
@@ -107,16 +108,6 @@ impl Collector {
             meter,
             sampler: None,
         }
-    }
-
-    /// Adds a sampler of receive timestamps.
-    pub fn with_wakeup_sampler(self, sampler: Option<WakeupSampler>) -> Self {
-        Self { sampler, ..self }
-    }
-
-    /// Returns the counter of its round trips.
-    pub fn meter(&self) -> Arc<RoundTripMeter> {
-        Arc::clone(&self.meter)
     }
 }
 

@@ -24,7 +24,7 @@ pub struct PacedFlood {
     thread: u16,
     /// Gaps between the batches of the first endpoint.
     gaps: GapWatch,
-    meter: Arc<PaceMeter>,
+    pub(super) meter: Arc<PaceMeter>,
 }
 
 impl PacedFlood {
@@ -44,11 +44,6 @@ impl PacedFlood {
             gaps: GapWatch::new(stamps, Arc::clone(&meter)),
             meter,
         }
-    }
-
-    /// Returns the counter of its pacing accuracy.
-    pub fn meter(&self) -> Arc<PaceMeter> {
-        Arc::clone(&self.meter)
     }
 
     pub(super) fn begin(&mut self) {
@@ -148,7 +143,7 @@ impl GapWatch {
     fn went(&mut self, gap_ns: f64) {
         let now = clock::monotonic_ns();
         if let Some(before) = self.returned_ns.replace(now) {
-            self.meter.call_end_gaps.count(now.saturating_sub(before));
+            self.meter.count_call_end_gap(now.saturating_sub(before));
         }
         self.stage = match self.stage {
             Stage::Skips(bursts) => Stage::Skips(bursts.saturating_sub(1)),
@@ -172,7 +167,7 @@ impl GapWatch {
             // A lost timestamp gives no gap. The computer's clock may be set back meanwhile.
             if let Some((last, _)) = next.filter(|(_, next)| counts && stamp.number == *next) {
                 if let Some(gap_ns) = stamp.ns.checked_sub(last.ns) {
-                    self.meter.transmit_gaps.count(gap_ns);
+                    self.meter.count_transmit_gap(gap_ns);
                 }
             }
             self.last = Some(stamp);

@@ -1,8 +1,10 @@
 //! Probes: numbered datagrams that an echo returns. Their bytes, and the outcome of each.
 
 use std::net::SocketAddr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use crate::engine::lock;
 
 /// Length of a token, in bytes.
 pub const TOKEN_BYTES: usize = 16;
@@ -108,7 +110,7 @@ pub struct Target {
 impl Target {
     /// Sets the address of the echo.
     pub fn set(&self, address: SocketAddr, token: ProbeToken) {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = lock(&self.current);
         *current = Some((address, token));
         self.generation.fetch_add(1, Ordering::Release);
     }
@@ -128,7 +130,7 @@ impl Target {
         if generation == known {
             return None;
         }
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = lock(&self.current);
         current.map(|(address, token)| (generation, address, token))
     }
 }

@@ -5,9 +5,8 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-use super::answering::Answering;
+use super::answering::{Answering, ReceivedRequest, spend};
 use super::meters::TIMEOUT_NS;
-use super::received_request::{ReceivedRequest, spend};
 use crate::data::{ServerModel, ServiceTime};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::SequenceTracker;
@@ -24,9 +23,9 @@ pub struct Server {
     /// Time when the server learned that the clients have stopped.
     stopped_ns: Option<u64>,
     tracker: Option<Arc<SequenceTracker>>,
-    /// Model of the worker threads, and the sockets over which they respond. [`Server::begin`] takes them to start the
-    /// threads.
-    beside: (ServerModel, Vec<UdpSocket>),
+    /// Model of the worker threads, and the sockets over which they respond, one per endpoint. The start of the loop
+    /// takes them.
+    pub workers: (ServerModel, Vec<UdpSocket>),
     answering: Option<Answering>,
 }
 
@@ -39,7 +38,7 @@ impl Server {
             is_served: false,
             stopped_ns: None,
             tracker,
-            beside: (ServerModel::Inline, Vec::new()),
+            workers: (ServerModel::Inline, Vec::new()),
             answering: None,
         }
     }
@@ -47,14 +46,6 @@ impl Server {
     /// Returns the tracker of the requests, while they are verified.
     pub(super) fn tracker(&self) -> Option<Arc<SequenceTracker>> {
         self.tracker.clone()
-    }
-
-    /// Sets a model whose worker threads process the requests and respond over these sockets, one per endpoint.
-    pub fn with_model(self, model: ServerModel, sockets: Vec<UdpSocket>) -> Self {
-        Self {
-            beside: (model, sockets),
-            ..self
-        }
     }
 
     /// Starts the worker threads, if the model has any. `theirs`: the engine's own way to run a job on another thread.
@@ -67,7 +58,7 @@ impl Server {
         payload_bytes: usize,
         meter: &Arc<Meter>,
     ) -> io::Result<()> {
-        let (model, sockets) = std::mem::take(&mut self.beside);
+        let (model, sockets) = std::mem::take(&mut self.workers);
         let over = (sockets, payload_bytes);
         self.answering = Answering::new(model, theirs, over, self.service, meter)?;
         Ok(())

@@ -3,6 +3,8 @@
 use std::io;
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use crate::engine::lock;
+
 /// Error of a bench thread that was cancelled at the start barrier because another thread could not be set up.
 pub const CALLED_OFF: io::ErrorKind = io::ErrorKind::ConnectionAborted;
 
@@ -23,14 +25,14 @@ struct BarrierState {
 impl StartBarrier {
     /// Waits until `is_over`. Returns false if a thread failed before.
     fn wait(&self, is_over: impl Fn(&BarrierState) -> bool) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = lock(&self.state);
         let goes_on = |state: &mut BarrierState| !is_over(state) && !state.failed;
         let waited = self.changed.wait_while(state, goes_on);
         !waited.unwrap_or_else(PoisonError::into_inner).failed
     }
 
     fn change(&self, change: impl FnOnce(&mut BarrierState)) {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.state));
         self.changed.notify_all();
     }
 

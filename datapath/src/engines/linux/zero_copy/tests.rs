@@ -93,3 +93,23 @@ fn the_number_of_buffers_is_a_power_of_two_that_fits_the_cache() {
         }
     }
 }
+
+#[test]
+fn calls_are_counted_across_the_last_number_and_by_whether_they_were_copied() {
+    let mut completed = Completed::default();
+    completed.count(u32::MAX - 1, 0, COPIED);
+    completed.count(1, 1, 0);
+    let expected = Completed {
+        calls: 4,
+        copied: 3,
+    };
+    assert_eq!(completed, expected);
+}
+
+#[test]
+fn the_row_tells_whether_the_kernel_copied() {
+    let copied = |copied| Completed { calls: 7, copied }.remark();
+    assert_eq!(copied(0), None);
+    assert!(copied(3).is_some_and(|it| it.contains("some")));
+    assert!(copied(7).is_some_and(|it| it.contains("all")));
+}
