@@ -182,6 +182,11 @@ impl IoOptions {
         }
     }
 
+    /// Returns a copy of the options with other endpoints.
+    pub fn over(&self, endpoints: Vec<Endpoint>) -> Self {
+        Self { endpoints, ..*self }
+    }
+
     /// Takes the only endpoint, for engines that serve no more than one.
     ///
     /// # Errors

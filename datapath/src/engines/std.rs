@@ -57,11 +57,6 @@ impl<A: Addressing> StdIo<A> {
         &self.endpoints[endpoint].0
     }
 
-    /// Returns the sockets of all endpoints.
-    pub(super) fn sockets(&self) -> impl Iterator<Item = &UdpSocket> {
-        (0..self.endpoints()).map(|endpoint| self.socket(endpoint))
-    }
-
     pub(super) fn endpoints(&self) -> usize {
         self.endpoints.count()
     }

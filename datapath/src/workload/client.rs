@@ -159,15 +159,16 @@ impl Client {
         }
         if self.pause.is_some() && self.free.len() > gave_up {
             self.wait_for_none();
-            self.free.clear();
             self.free.extend([1, 0]);
         }
     }
 
+    /// Gives up all requests, and has no slot free.
     fn wait_for_none(&mut self) {
         for request in &mut self.requests {
             request.waits = false;
         }
+        self.free.clear();
     }
 }
 
@@ -214,7 +215,6 @@ impl Check for Client {
         if let Some(pause) = &mut self.pause {
             pause.end_ns = now + pause.ns;
             self.wait_for_none();
-            self.free.clear();
         }
         self.free.push(place as u64);
         if let Some(sampler) = &mut self.sampler {

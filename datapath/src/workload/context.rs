@@ -8,13 +8,58 @@ use std::path::Path;
 #[cfg(feature = "calibration")]
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::start_barrier::StartBarrier;
 use crate::data::{Connection, Sched};
 use crate::engine::payload::Fill;
 use crate::engine::{Meter, Pool, ThreadArgs, is_to_be_made_again, lock};
-use crate::sys::real_time::Class;
+
+/// Error of a bench thread that was cancelled at the start barrier because another thread could not be set up.
+pub const CALLED_OFF: io::ErrorKind = io::ErrorKind::ConnectionAborted;
+
+/// Barrier at which bench threads wait until all are ready. If one cannot be set up, all of them leave.
+#[derive(Debug, Default)]
+pub struct StartBarrier {
+    state: Mutex<BarrierState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct BarrierState {
+    arrived: usize,
+    failed: bool,
+    open: bool,
+}
+
+impl StartBarrier {
+    /// Waits until `is_over`. Returns false if a thread failed before.
+    fn wait(&self, is_over: impl Fn(&BarrierState) -> bool) -> bool {
+        let state = lock(&self.state);
+        let goes_on = |state: &mut BarrierState| !is_over(state) && !state.failed;
+        let waited = self.changed.wait_while(state, goes_on);
+        !waited.unwrap_or_else(PoisonError::into_inner).failed
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BarrierState)) {
+        change(&mut lock(&self.state));
+        self.changed.notify_all();
+    }
+
+    /// Waits until `threads` bench threads have arrived. Returns false if one of them failed.
+    pub fn wait_for(&self, threads: usize) -> bool {
+        self.wait(|state| state.arrived >= threads)
+    }
+
+    /// Opens the barrier.
+    pub fn open(&self) {
+        self.change(|state| state.open = true);
+    }
+
+    /// Cancels the run.
+    pub fn fail(&self) {
+        self.change(|state| state.failed = true);
+    }
+}
 
 /// State that the bench threads of one run share: the start barrier and the two stop flags.
 #[derive(Debug, Default)]
@@ -57,7 +102,7 @@ pub struct ThreadContext {
     pub pool: Option<Pool>,
     /// Program that runs the thread's loop in a process of its own.
     pub executable: Option<&'static Path>,
-    /// Scheduling class of the loop, wherever it runs.
+    /// Scheduling class of the loop, wherever it runs. `None`: that of the process.
     pub sched: Option<Sched>,
     /// Number of the thread's loops that still send.
     sending: AtomicUsize,
@@ -89,11 +134,6 @@ impl ThreadContext {
         }
     }
 
-    /// Returns the scheduling class of its loop, and the priority. `None`: that of the process.
-    pub fn class(&self) -> Option<(Class, u8)> {
-        self.sched.map(Sched::class)
-    }
-
     /// Returns the information for the engine.
     pub fn brief(&self) -> ThreadArgs {
         ThreadArgs {
@@ -108,7 +148,13 @@ impl ThreadContext {
     /// # Errors
     /// Fails if another bench thread could not be set up and the run is cancelled.
     pub fn wait_at_start(&self) -> io::Result<()> {
-        self.control.start_barrier.arrive_and_wait()
+        let barrier = &self.control.start_barrier;
+        barrier.change(|state| state.arrived += 1);
+        if barrier.wait(|state| state.open) {
+            Ok(())
+        } else {
+            Err(CALLED_OFF.into())
+        }
     }
 
     /// Returns whether senders must stop. One relaxed load.

@@ -196,11 +196,7 @@ impl<P: DatagramIo> Ports<P> {
         mut options: IoOptions,
     ) -> io::Result<Self> {
         let endpoints = mem::take(&mut options.endpoints).into_iter();
-        let of_one = endpoints.map(|endpoint| IoOptions {
-            endpoints: vec![endpoint],
-            ..options
-        });
-        let ports = of_one.map(|options| open::<E, A>(engine, options));
+        let ports = endpoints.map(|endpoint| open::<E, A>(engine, options.over(vec![endpoint])));
         ports.collect::<io::Result<_>>().map(Self)
     }
 }

@@ -28,7 +28,6 @@ mod prober;
 mod program;
 mod requests;
 mod server;
-mod start_barrier;
 
 use std::future::Future;
 use std::io;
@@ -48,7 +47,6 @@ pub use self::prober::{Prober, Probing};
 pub use self::program::{Incoming, Outgoing, Program};
 pub use self::requests::Role;
 pub use self::server::Server;
-pub use self::start_barrier::CALLED_OFF;
 use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
 use crate::engine::prelude::*;

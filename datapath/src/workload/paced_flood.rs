@@ -50,17 +50,14 @@ impl PacedFlood {
         self.schedule.begin(self.thread);
     }
 
-    pub(super) fn endpoint(&self) -> usize {
-        self.rotation.endpoint
-    }
-
-    /// Waits until the next batch is due. Returns false if the caller must first check whether to stop.
-    pub(super) fn wait_until_due(&mut self) -> bool {
+    /// Waits until the next batch is due, and returns the index of its endpoint. `None`: the caller must first check
+    /// whether to stop.
+    pub(super) fn wait_until_due(&mut self) -> Option<usize> {
         let is_due = self.schedule.wait_until_due();
-        if is_due && self.endpoint() == 0 {
+        if is_due && self.rotation.endpoint == 0 {
             self.gaps.prepare();
         }
-        is_due
+        is_due.then_some(self.rotation.endpoint)
     }
 
     /// Handles a batch that the kernel had no room for: moves on to the next endpoint.
@@ -76,7 +73,7 @@ impl Fill for PacedFlood {
 
     fn sent(&mut self, packets: u64) {
         self.rotation.sent(packets);
-        if packets > 0 && self.endpoint() == 0 {
+        if packets > 0 && self.rotation.endpoint == 0 {
             let each = self.schedule.gap_ns() * self.rotation.endpoints as f64;
             self.gaps.went(each * packets as f64);
         }

@@ -76,7 +76,7 @@ pub enum Fate {
 
 /// A probe whose outcome is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ProbeOutcome {
     /// Time at which the probe was due, in nanoseconds since the start.
     pub at_ns: u64,
     /// Outcome of the probe.
@@ -85,9 +85,9 @@ pub struct Outcome {
 
 /// Probes in the order of their numbers, and counters of the prober's socket.
 #[derive(Clone, Debug, Default)]
-pub struct Batch {
+pub struct ProbeBatch {
     /// Outcomes, without gaps between batches.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<ProbeOutcome>,
     /// Datagrams that the prober's own socket has dropped so far. Wraps.
     pub own_drops: u32,
     /// ICMP messages so far that no program listens at the other end. Wraps.

@@ -16,7 +16,7 @@ use crate::sys::clock;
 /// A server, with the requests that wait for a response.
 #[derive(Debug)]
 pub struct Server {
-    received_requests: VecDeque<ReceivedRequest>,
+    requests: VecDeque<ReceivedRequest>,
     service: Option<ServiceTime>,
     /// True if the next response is ready to be sent.
     is_served: bool,
@@ -33,7 +33,7 @@ impl Server {
     /// Creates a server. With a `tracker`, it verifies whole requests and repeats them in the responses.
     pub fn new(service: Option<ServiceTime>, tracker: Option<Arc<SequenceTracker>>) -> Self {
         Self {
-            received_requests: VecDeque::with_capacity(64),
+            requests: VecDeque::with_capacity(64),
             service,
             is_served: false,
             stopped_ns: None,
@@ -92,9 +92,7 @@ impl Server {
     /// Returns the index of the next response's endpoint. `None`: no request is waiting.
     #[inline]
     pub(super) fn next(&self) -> Option<usize> {
-        self.received_requests
-            .front()
-            .map(|received_request| received_request.origin.endpoint)
+        self.requests.front().map(|request| request.origin.endpoint)
     }
 }
 
@@ -110,14 +108,14 @@ impl Check for Server {
         }
         // A datagram that is too short is not a request.
         if let Some(head) = datagram.first_chunk() {
-            let received_request = ReceivedRequest {
+            let request = ReceivedRequest {
                 head: *head,
                 origin,
                 whole,
             };
             match &self.answering {
-                None => self.received_requests.push_back(received_request),
-                Some(answering) => answering.answer(received_request, self.may_be_waited_for()),
+                None => self.requests.push_back(request),
+                Some(answering) => answering.answer(request, self.may_be_waited_for()),
             }
         }
     }
@@ -126,22 +124,22 @@ impl Check for Server {
 impl Fill for Server {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
-        if let Some(received_request) = self.received_requests.front() {
-            received_request.repeat(memory);
+        if let Some(request) = self.requests.front() {
+            request.repeat(memory);
         }
     }
 
     #[inline]
     fn sent(&mut self, _packets: u64) {
-        self.received_requests.pop_front();
+        self.requests.pop_front();
         self.is_served = false;
     }
 
     #[inline]
     fn destination(&self) -> Option<SocketAddr> {
-        self.received_requests
+        self.requests
             .front()
-            .and_then(|received_request| received_request.origin.source)
+            .and_then(|request| request.origin.source)
     }
 }
 

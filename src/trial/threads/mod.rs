@@ -20,8 +20,8 @@ use crate::host::placement::Placement;
 use crate::sys::wakeup;
 use crate::trial::input::wait_for_input;
 use crate::trial::messages::spec::EndRole;
-use crate::workload::context::{Control, ThreadContext};
-use crate::workload::{CALLED_OFF, PaceMeter, Program, RoundTripMeter};
+use crate::workload::context::{CALLED_OFF, Control, ThreadContext};
+use crate::workload::{PaceMeter, Program, RoundTripMeter};
 
 /// The bench threads of one run. Dropping it stops and joins them, whatever they are doing.
 pub(crate) struct BenchThreads {

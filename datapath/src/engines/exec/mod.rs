@@ -24,7 +24,7 @@ use self::counts::{Contents, Role, Shared};
 use self::page::{Page, Published, at};
 pub(super) use self::programs::probe;
 pub use self::programs::{add, add_all, all, find};
-use crate::data::{Batch, Connection};
+use crate::data::{Batch, Connection, Sched};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{Endpoint, IoOptions, OutsideCounts, Remark};
 use crate::sys::protocols::Protocols;
@@ -52,7 +52,7 @@ pub(super) fn run(program: Program, thread: &Arc<ThreadContext>) -> io::Result<R
     let bench = Bench::new(program, thread.connection)?;
     let shared = Arc::new(Shared::new(bench.page()?, bench.role));
     let given = [bench.endpoint.socket.as_fd(), shared.page.file()];
-    let mut child = Child::start(path, given, thread.class())?;
+    let mut child = Child::start(path, given, thread.sched.map(Sched::class))?;
     get_ready(&mut child, &shared.page)?;
     refuse_company(&mut child)?;
     let delivered = bench.delivered();

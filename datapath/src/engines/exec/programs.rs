@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use nix::unistd::{AccessFlags, access};
 
 use crate::data::{EngineName, Group};
-use crate::engine::{About, Selection, lock};
+use crate::engine::{About, lock};
 use crate::engines::Entry;
 
 static PROGRAMS: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
@@ -14,7 +14,6 @@ static PROGRAMS: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 const ABOUT: About = About {
     summary: "a program of yours, one process per bench thread",
     group: Group::Program,
-    selection: Selection::OnRequest,
     can_spin: true,
     ..About::PLAIN
 };

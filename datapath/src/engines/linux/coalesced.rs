@@ -54,15 +54,15 @@ impl<R: ReadControls> CoalescedReceive<R> {
     /// Creates the buffer. On unconnected sockets it also receives the source address.
     pub fn new<A: Addressing<Controls = R>>(reader: R) -> Self {
         let buffer = FixedBuffer::new(vec![0; MOST_BYTES]);
-        let iovec = FixedBuffer::one(iovec {
+        let iovec = FixedBuffer::new([iovec {
             iov_base: buffer.at(0).cast::<c_void>(),
             iov_len: buffer.len(),
-        });
-        let source = (!A::CONNECTED).then(|| FixedBuffer::one(Source::EMPTY));
+        }]);
+        let source = (!A::CONNECTED).then(|| FixedBuffer::new([Source::EMPTY]));
         let mut header = messages::zeroed();
         header.msg_hdr.msg_iov = iovec.at(0);
         header.msg_hdr.msg_iovlen = 1;
-        let controls = FixedBuffer::one(ControlMemory::EMPTY);
+        let controls = FixedBuffer::new([ControlMemory::EMPTY]);
         header.msg_hdr.msg_control = controls.at(0).cast::<c_void>();
         if let Some(source) = &source {
             header.msg_hdr.msg_name = source.at(0).cast::<c_void>();

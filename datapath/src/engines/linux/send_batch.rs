@@ -77,7 +77,7 @@ impl SendBatch {
         let iovecs = FixedBuffer::new(iovecs.collect::<Vec<_>>());
         let peer = peer.map(SockAddr::from);
         let peer_bytes = peer.as_ref().map_or(0, SockAddr::len);
-        let peer = peer.map(|peer| FixedBuffer::one(peer.as_storage()));
+        let peer = peer.map(|peer| FixedBuffer::new([peer.as_storage()]));
         let controls = FixedBuffer::new(controls);
         let header = |n: usize| {
             let mut header = messages::zeroed();

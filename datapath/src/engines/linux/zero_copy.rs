@@ -64,7 +64,8 @@ pub struct ZeroCopyRing {
     /// Calls until completions are read without need.
     until_read: u32,
     error_queue: ErrorQueueMemory,
-    completed: Completed,
+    /// Counts of all completions that were read.
+    pub completed: Completed,
 }
 
 impl ZeroCopyRing {
@@ -107,11 +108,6 @@ impl ZeroCopyRing {
     /// Returns the socket.
     pub fn socket(&self) -> &UdpSocket {
         &self.socket
-    }
-
-    /// Returns the counts of all completions that were read.
-    pub fn completed(&self) -> Completed {
-        self.completed
     }
 
     /// Makes each further call send only the first `bytes` of a buffer.

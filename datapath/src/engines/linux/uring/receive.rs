@@ -45,7 +45,7 @@ impl ReceiveRing {
         let header = with_sources.then(|| {
             let mut header = messages::zeroed().msg_hdr;
             header.msg_namelen = Source::BYTES;
-            FixedBuffer::one(header)
+            FixedBuffer::new([header])
         });
         // The address and the lengths (io_uring_recvmsg_out) precede the payload.
         let besides = if with_sources {

@@ -91,7 +91,7 @@ impl Outgoing for ZeroCopySendRing {
         lock(&ring, &memory, start, bytes)?;
         let peer = SockAddr::from(endpoint.peer_or_unspecified());
         let peer_bytes = if A::CONNECTED { 0 } else { peer.len() };
-        let peer = FixedBuffer::one(peer.as_storage());
+        let peer = FixedBuffer::new([peer.as_storage()]);
         let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
         let request = |n: usize| {
             let datagram = memory.at(start + n / count * batch_stride + n % count * stride);
