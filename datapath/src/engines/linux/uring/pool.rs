@@ -44,6 +44,7 @@ impl Pool {
             .clamp(COUNT, prev_power_of_two(most));
         let count = u16::try_from(count).map_err(io::Error::other)?;
         let bytes = usize::from(count) * size_of::<BufRingEntry>();
+        #[expect(clippy::large_stack_arrays, reason = "64 KiB, while a ring is opened")]
         let pages = vec![EntryPage([0; 8192]); bytes.div_ceil(size_of::<EntryPage>())];
         let mut pool = Self {
             entries: FixedBuffer::new(pages),
