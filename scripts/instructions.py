@@ -149,7 +149,7 @@ def write_table(tools, figures, table):
 def build():
     # All engines, and nothing of what is done with results afterwards: as a board has them, and a third sooner.
     command = "cargo rustc --locked --profile dist --package udpbench-datapath --example lockstep"
-    command += " --features tokio,smol,quinn-udp,uring"
+    command += " --features tokio,quinn-udp,uring"
     command += " --message-format=json-render-diagnostics"
     # The profile strips symbols, and callgrind needs one of them.
     messages = output_of([*command.split(), "--", "-C", "strip=none"])

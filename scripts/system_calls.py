@@ -37,7 +37,7 @@ HERE = "x86_64-unknown-linux-gnu"
 # Datagrams of the last run of lockstep. A train of GSO, paced, takes 128 ms; of six, a call or two more by chance
 # change little.
 DATAGRAMS = {"flood": 600, "rr": 200, "paced": 800}
-FEATURES = "tokio,smol,quinn-udp,uring"
+FEATURES = "tokio,quinn-udp,uring"
 # By another name the same call: 64-bit ARM has only the second ones, and 32 bits have variants for 64 bits of time.
 SAME = {
     "send": "sendto",

@@ -183,7 +183,11 @@ fn move_at_least(
     let programs = programs(entry, over, workload).context("cannot make two sockets")?;
     let start = |program| {
         let meter = Arc::new(Meter::default());
-        let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
+        let connection = match over {
+            Over::Udp(connection) | Over::UdpWithControls(connection, _) => connection,
+            Over::Other(_) => Connection::Connected,
+        };
+        let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter), connection);
         let control = Arc::clone(&control);
         let thread = thread::spawn(move || {
             run_thread(entry, program, over, &Arc::new(context))
@@ -286,11 +290,11 @@ fn run_thread(
     let tid = nix::unistd::gettid().as_raw();
     context.meter.tid.store(tid, Ordering::Relaxed);
     let run = match over {
-        Over::Udp(connection) => (entry.thread)(program, connection, context),
-        Over::UdpWithControls(connection, thread) => thread(program, connection, context),
-        Over::Other(carrier) => (carrier.thread)(program, Connection::Connected, context),
+        Over::Udp(_) => entry.thread,
+        Over::UdpWithControls(_, thread) => thread,
+        Over::Other(carrier) => carrier.thread,
     };
-    run.map(drop)
+    run(program, context).map(drop)
 }
 
 /// Both ends of a flow, the sender's first.

@@ -35,11 +35,11 @@ impl BenchThread {
         wakeup::install().expect("sigaction works");
         let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
         control.start_barrier.open();
-        let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
+        let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter), connection);
         let thread = thread::spawn(move || {
             let tid = nix::unistd::gettid().as_raw();
             context.meter.tid.store(tid, Ordering::Relaxed);
-            (entry.thread)(program, connection, &Arc::new(context)).map(drop)
+            (entry.thread)(program, &Arc::new(context)).map(drop)
         });
         Self {
             control,

@@ -98,10 +98,9 @@ fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
     });
     let control = Arc::new(Control::default());
     let meter = Arc::new(Meter::default());
-    let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
-    let thread = thread::spawn(move || {
-        (entry.thread)(program, Connection::Unconnected, &Arc::new(context)).map(drop)
-    });
+    let connection = Connection::Unconnected;
+    let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter), connection);
+    let thread = thread::spawn(move || (entry.thread)(program, &Arc::new(context)).map(drop));
     control.start_barrier.wait_for(1);
     control.start_barrier.open();
 

@@ -14,7 +14,7 @@ impl EngineProperties {
             "mmsg" | "uring" => Group::Batch,
             "poll" | "epoll-level" | "epoll-drain" | "message-io" | "mio-level"
             | "mio-exhaustive" | "mio-eager" | "mio-once" => Group::Readiness,
-            "tokio" | "tokio-exhaustive" | "smol" => Group::Async,
+            "tokio" | "tokio-exhaustive" => Group::Async,
             "gso" | "gro" | "zerocopy" | "uring-zerocopy" | "quinn-udp" => Group::Offload,
             "null" => Group::Harness,
             _ => return None,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 
-use super::{BatchCount, Wakeups};
+use super::{BatchCount, Wakeups, lock};
 
 /// Datagrams and their payload bytes since the threads started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl SharedCount {
 
     /// Returns the count so far.
     pub fn read(&self) -> u64 {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = lock(&self.read);
         let (before, total) = *read;
         let word = self.word.load(Ordering::Relaxed);
         *read = (word, total + word.wrapping_sub(before) as u64);
@@ -137,21 +137,14 @@ impl OffloadedRequests {
     /// Begins a request, once fewer than `most` are in progress. Further requests wait in the socket, where the
     /// kernel counts drops.
     pub fn begin(&self, most: usize) {
-        let in_progress = self
-            .in_progress
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
         let is_full = |in_progress: &mut usize| *in_progress >= most;
-        let in_progress = self.has_room.wait_while(in_progress, is_full);
+        let in_progress = self.has_room.wait_while(lock(&self.in_progress), is_full);
         *in_progress.unwrap_or_else(PoisonError::into_inner) += 1;
     }
 
     /// Ends a request. `count` is called by one thread at a time.
     pub fn end(&self, count: impl FnOnce()) {
-        let mut in_progress = self
-            .in_progress
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut in_progress = lock(&self.in_progress);
         count();
         *in_progress -= 1;
         drop(in_progress);

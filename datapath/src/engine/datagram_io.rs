@@ -256,24 +256,13 @@ pub struct PerEndpoint<T> {
 }
 
 impl<T> PerEndpoint<T> {
-    /// Calls `make` for each endpoint and collects the results.
+    /// Collects one item per endpoint.
     ///
     /// # Errors
-    /// Fails with `InvalidInput` if there is no endpoint. Otherwise returns the first error of `make`.
-    pub fn of(
-        endpoints: Vec<Endpoint>,
-        make: impl FnMut(Endpoint) -> io::Result<T>,
-    ) -> io::Result<Self> {
-        Self::made(endpoints.into_iter().map(make))
-    }
-
-    /// Collects the results of an iterator with one item per endpoint.
-    ///
-    /// # Errors
-    /// Fails with `InvalidInput` if there is no item. Otherwise returns the first error in `made`.
-    pub fn made(mut made: impl Iterator<Item = io::Result<T>>) -> io::Result<Self> {
-        let first = made.next().ok_or(io::ErrorKind::InvalidInput)??;
-        let others = made.collect::<io::Result<_>>()?;
+    /// Fails with `InvalidInput` if there is no item. Otherwise returns the first error in `items`.
+    pub fn collect(mut items: impl Iterator<Item = io::Result<T>>) -> io::Result<Self> {
+        let first = items.next().ok_or(io::ErrorKind::InvalidInput)??;
+        let others = items.collect::<io::Result<_>>()?;
         Ok(Self { first, others })
     }
 

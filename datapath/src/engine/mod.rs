@@ -24,8 +24,8 @@ use std::future::Future;
 use std::io;
 use std::net::UdpSocket;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures_util::StreamExt;
@@ -101,11 +101,10 @@ impl BatchOutcome {
     #[inline]
     pub fn received(self, meter: &Meter) -> io::Result<BatchCount> {
         if self.failed == 0 {
-            return Ok(self.moved);
+            Ok(self.moved)
+        } else {
+            self.count_failed(meter)
         }
-        let told = u64::from(self.moved.packets == 0);
-        self.count_failed(meter, told);
-        self.moved_or_error()
     }
 
     /// Counts the refused datagrams and returns the number of datagrams handed to the kernel.
@@ -125,9 +124,11 @@ impl BatchOutcome {
     }
 
     #[cold]
-    fn count_failed(self, meter: &Meter, less: u64) {
-        let failed = u64::from(self.failed) - less;
+    fn count_failed(self, meter: &Meter) -> io::Result<BatchCount> {
+        let returned = u64::from(self.moved.packets == 0);
+        let failed = u64::from(self.failed) - returned;
         meter.errors.fetch_add(failed, Ordering::Relaxed);
+        self.moved_or_error()
     }
 
     #[cold]
@@ -280,6 +281,11 @@ pub fn poll_once<F: Future>(future: F) -> F::Output {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("a blocking engine's future suspended"),
     }
+}
+
+/// Locks a mutex, also one whose owner has panicked: no data behind one is left in between two states.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the message of a panic.

@@ -4,8 +4,10 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
+
+use super::lock;
 
 /// Wakes futures that wait in a runtime. A signal ends any other wait ([`crate::sys::wakeup`]), but a runtime
 /// swallows it and goes on waiting.
@@ -21,13 +23,9 @@ impl Wakeups {
     /// Ends each wait in progress. A [`Waits`] that is not waiting ends its next wait at once.
     pub fn interrupt(&self) {
         self.interrupts.fetch_add(1, Ordering::SeqCst);
-        for waker in &mut *self.lock() {
+        for waker in &mut *lock(&self.wakers) {
             waker.take().into_iter().for_each(Waker::wake);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Option<Waker>>> {
-        self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -44,7 +42,7 @@ pub struct Waits {
 impl Waits {
     /// Registers another I/O object.
     pub fn new(wakeups: &Arc<Wakeups>) -> Self {
-        let mut wakers = wakeups.lock();
+        let mut wakers = lock(&wakeups.wakers);
         wakers.push(None);
         Self {
             index: wakers.len() - 1,
@@ -70,7 +68,7 @@ impl Waits {
     }
 
     fn wait<T>(&self, context: &Context) -> Poll<io::Result<T>> {
-        let mut wakers = self.wakeups.lock();
+        let mut wakers = lock(&self.wakeups.wakers);
         match &mut wakers[self.index] {
             Some(waker) => waker.clone_from(context.waker()),
             none => *none = Some(context.waker().clone()),

@@ -7,7 +7,7 @@ use std::{fmt, io, panic};
 
 use super::exec;
 use super::stream::{BenchThread, Carrier};
-use crate::data::{Case, Connection, EngineName, EngineProperties, Transport};
+use crate::data::{Case, EngineName, EngineProperties, Transport};
 use crate::engine::{
     About, Engine, ManyEndpoints, Partner, Pool, PoolArgs, QueueProbe, Remark, panic_message,
 };
@@ -58,7 +58,7 @@ impl Entry {
             try_out: E::probe,
             pool: E::pool,
             queue_probe: E::queue_probe,
-            thread: |program, connection, thread| workload::run::<E>(program, connection, thread),
+            thread: workload::run::<E>,
             many_endpoints: (ManyEndpoints::No, refuse),
             thread_with_controls: None,
             executable: None,
@@ -98,9 +98,7 @@ impl Entry {
     /// such support, and their calls and those of others without `--cmsg` stay as they are.
     pub const fn with_controls<E: Engine>(self) -> Self {
         Self {
-            thread_with_controls: Some(|program, connection, thread| {
-                workload::run_with_controls::<E>(program, connection, thread)
-            }),
+            thread_with_controls: Some(workload::run_with_controls::<E>),
             #[cfg(test)]
             keeps_contract: [
                 self.keeps_contract[0],
@@ -215,7 +213,7 @@ impl Entry {
 }
 
 /// Fails with `Unsupported`. Never called in a trial, since the plan refuses such cases.
-fn refuse(_: Program, _: Connection, _: &Arc<ThreadContext>) -> io::Result<Remark> {
+fn refuse(_: Program, _: &Arc<ThreadContext>) -> io::Result<Remark> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

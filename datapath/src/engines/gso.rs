@@ -38,11 +38,8 @@ impl Engine for Gso {
 
     fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Self::DatagramIo<A>> {
         let endpoint = options.only_endpoint()?;
-        Ok(TrainIo {
-            outgoing: Segments::new(&options, &endpoint)?,
-            incoming: ReceiveBatch::from_options::<A>(&options, &endpoint.socket)?,
-            socket: endpoint.socket.into(),
-        })
+        let incoming = ReceiveBatch::from_options::<A>(&options, &endpoint.socket)?;
+        TrainIo::new(&options, endpoint, incoming)
     }
 
     fn probe() -> Result<(), String> {
@@ -79,14 +76,8 @@ impl Engine for Gro {
             gso::join(&endpoint.socket)?;
         }
         options.apply_wait(&endpoint.socket)?;
-        Ok(TrainIo {
-            outgoing: Segments::new(&options, &endpoint)?,
-            incoming: CoalescedReceive::new::<A>(A::Controls::open(
-                &endpoint.socket,
-                options.received_controls(),
-            )?),
-            socket: endpoint.socket.into(),
-        })
+        let reader = A::Controls::open(&endpoint.socket, options.received_controls())?;
+        TrainIo::new(&options, endpoint, CoalescedReceive::new::<A>(reader))
     }
 
     fn probe() -> Result<(), String> {
@@ -98,37 +89,9 @@ impl Engine for Gro {
 /// A socket that sends GSO trains and receives with `R`.
 pub(super) struct TrainIo<A, R> {
     socket: UdpSocket,
-    outgoing: Segments<A>,
     incoming: R,
-}
-
-impl<A: Addressing, R: ReceiveMany> DatagramIo for TrainIo<A, R> {
-    #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
-        self.outgoing.send(&self.socket, fill)
-    }
-
-    #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-        self.incoming.receive(&self.socket, check)
-    }
-
-    fn packets_per_failure(&self) -> u64 {
-        self.outgoing.count
-    }
-
-    fn check_controls(&self) -> io::Result<()> {
-        self.incoming.check_controls()
-    }
-
-    fn remark(&self) -> Remark {
-        self.outgoing.remark()
-    }
-}
-
-/// The train that the kernel segments.
-struct Segments<A> {
     peer: SocketAddr,
+    /// The train that the kernel segments.
     payload: Vec<u8>,
     payload_bytes: usize,
     count: u64,
@@ -138,28 +101,57 @@ struct Segments<A> {
     addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> Segments<A> {
-    fn new(options: &IoOptions, endpoint: &Endpoint) -> io::Result<Self> {
+impl<A: Addressing, R> TrainIo<A, R> {
+    fn new(options: &IoOptions, endpoint: Endpoint, incoming: R) -> io::Result<Self> {
         let payload = options.payload();
-        let count = gso::begin_trains(options, endpoint)?;
+        let count = gso::begin_trains(options, &endpoint)?;
         Ok(Self {
+            incoming,
             peer: endpoint.peer_or_unspecified(),
             payload_bytes: payload.len(),
             payload: payload.repeat(count),
             count: count as u64,
             fell_back: false,
             controls: options.sent_controls::<A>(&endpoint.socket)?,
+            socket: endpoint.socket.into(),
             addressing: PhantomData,
         })
     }
 
     #[inline]
-    fn send(&mut self, socket: &UdpSocket, fill: &impl Fill) -> io::Result<BatchCount> {
+    fn hand_over(&self) -> io::Result<usize> {
+        if A::Controls::READS {
+            let peer = (!A::CONNECTED).then(|| self.peer.into());
+            let (payload, controls) = (&self.payload, &self.controls);
+            return send_message(&self.socket, payload, peer.as_ref(), controls, 0);
+        }
+        if A::CONNECTED {
+            self.socket.send(&self.payload)
+        } else {
+            self.socket.send_to(&self.payload, self.peer)
+        }
+    }
+
+    /// Switches to one datagram per call.
+    #[cold]
+    #[inline(never)]
+    fn fall_back(&mut self) {
+        self.payload.truncate(self.payload_bytes);
+        self.count = 1;
+        self.fell_back = true;
+        // Before Linux 6.14, the kernel refuses even a single datagram while the option is set.
+        let _ = gso::cut(&self.socket, 0);
+    }
+}
+
+impl<A: Addressing, R: ReceiveMany> DatagramIo for TrainIo<A, R> {
+    #[inline]
+    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
-        let outcome = match self.hand_over(socket) {
+        let outcome = match self.hand_over() {
             Err(error) if self.count > 1 && gso::is_no_offload(&error) => {
-                self.fall_back(socket);
-                self.hand_over(socket)
+                self.fall_back();
+                self.hand_over()
             }
             outcome => outcome,
         };
@@ -167,27 +159,16 @@ impl<A: Addressing> Segments<A> {
     }
 
     #[inline]
-    fn hand_over(&self, socket: &UdpSocket) -> io::Result<usize> {
-        if A::Controls::READS {
-            let peer = (!A::CONNECTED).then(|| self.peer.into());
-            return send_message(socket, &self.payload, peer.as_ref(), &self.controls, 0);
-        }
-        if A::CONNECTED {
-            socket.send(&self.payload)
-        } else {
-            socket.send_to(&self.payload, self.peer)
-        }
+    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+        self.incoming.receive(&self.socket, check)
     }
 
-    /// Switches to one datagram per call.
-    #[cold]
-    #[inline(never)]
-    fn fall_back(&mut self, socket: &UdpSocket) {
-        self.payload.truncate(self.payload_bytes);
-        self.count = 1;
-        self.fell_back = true;
-        // Before Linux 6.14, the kernel refuses even a single datagram while the option is set.
-        let _ = gso::cut(socket, 0);
+    fn packets_per_failure(&self) -> u64 {
+        self.count
+    }
+
+    fn check_controls(&self) -> io::Result<()> {
+        self.incoming.check_controls()
     }
 
     fn remark(&self) -> Remark {
@@ -204,7 +185,7 @@ mod tests {
 
     use super::*;
     use crate::engine::payload::NoFill;
-    use crate::engine::{Direction, Unconnected};
+    use crate::engine::{Direction, Unconnected, poll_once};
 
     #[test]
     fn a_train_is_as_long_as_asked_for() {
@@ -218,18 +199,16 @@ mod tests {
             let endpoint = Endpoint::of(socket, receiver.local_addr().ok());
             let options = IoOptions {
                 train,
-                ..IoOptions::of(Vec::new(), Direction::Sends, 300)
+                ..IoOptions::of(vec![endpoint], Direction::Sends, 300)
             };
-            let mut segments =
-                Segments::<Unconnected>::new(&options, &endpoint).expect("it can be cut");
-            let socket = UdpSocket::from(endpoint.socket);
-            let sent = segments.send(&socket, &NoFill).expect("loopback takes it");
+            let mut io = Gso.open::<Unconnected>(options).expect("it can be cut");
+            let sent = poll_once(io.transmit(0, &NoFill)).expect("loopback takes it");
             assert_eq!(sent, BatchCount::of(train as u64, 300 * train as u64));
             let mut memory = [0; 9000];
             for _ in 0..train {
                 assert_eq!(receiver.recv(&mut memory).ok(), Some(300));
             }
-            assert_eq!(segments.remark(), None, "it was asked for");
+            assert_eq!(io.remark(), None, "it was asked for");
         }
     }
 
@@ -243,17 +222,14 @@ mod tests {
         let (socket, receiver) = (bind(), bind());
         let peer = receiver.local_addr().expect("bound");
         let endpoint = Endpoint::of(socket, Some(peer));
-        let options = IoOptions::of(Vec::new(), Direction::Sends, 300);
-        let mut segments =
-            Segments::<Unconnected>::new(&options, &endpoint).expect("it can be cut");
-        assert_eq!(segments.remark(), None);
-        let socket = UdpSocket::from(endpoint.socket);
-        segments.fall_back(&socket);
-        let option = getsockopt(&socket, UdpGsoSegment).expect("it has the option");
+        let options = IoOptions::of(vec![endpoint], Direction::Sends, 300);
+        let mut io = Gso.open::<Unconnected>(options).expect("it can be cut");
+        assert_eq!(io.remark(), None);
+        io.fall_back();
+        let option = getsockopt(&io.socket, UdpGsoSegment).expect("it has the option");
         assert_eq!(option, 0);
-        let sent = segments.send(&socket, &NoFill);
-        let moved = sent.expect("loopback takes it");
+        let moved = poll_once(io.transmit(0, &NoFill)).expect("loopback takes it");
         assert_eq!(moved, BatchCount::one(300));
-        assert!(segments.remark().is_some());
+        assert!(io.remark().is_some());
     }
 }

@@ -18,8 +18,6 @@ mod null;
 mod quinn;
 mod readiness;
 mod selector;
-#[cfg(feature = "smol")]
-mod smol;
 mod socket2;
 mod std;
 pub mod stream;
@@ -65,8 +63,6 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<tokio::Tokio<tokio::EachOne>>().with_many::<tokio::Tokio<tokio::EachOne>>(),
     #[cfg(feature = "tokio")]
     Entry::of::<tokio::Tokio<tokio::Exhaustive>>().with_many::<tokio::Tokio<tokio::Exhaustive>>(),
-    #[cfg(feature = "smol")]
-    Entry::of::<smol::Smol>().with_many::<smol::Smol>(),
     #[cfg(feature = "quinn-udp")]
     Entry::of::<quinn::QuinnUdp>().with_controls::<quinn::QuinnUdp>(),
 ];
@@ -81,7 +77,7 @@ static ADDED: OnceLock<&'static [Entry]> = OnceLock::new();
 static ADDED_CARRIERS: OnceLock<&'static [Carrier]> = OnceLock::new();
 
 /// Engines that this package may lack, each with the reason: see [`not_built`].
-static NOT_BUILT: [(&str, &str); 7] = [
+static NOT_BUILT: [(&str, &str); 6] = [
     (
         "message-io",
         "a program of its own: in the repository, type `cargo run --release --manifest-path \
@@ -91,7 +87,6 @@ static NOT_BUILT: [(&str, &str); 7] = [
     ("uring-zerocopy", NO_URING),
     ("tokio", "built without the feature tokio"),
     ("tokio-exhaustive", "built without the feature tokio"),
-    ("smol", "built without the feature smol"),
     ("quinn-udp", "built without the feature quinn-udp"),
 ];
 const NO_URING: &str = if cfg!(target_pointer_width = "64") {

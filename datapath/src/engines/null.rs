@@ -32,13 +32,14 @@ impl Engine for Null {
 
     fn open<A: Addressing>(&self, options: IoOptions) -> io::Result<NullIo<A>> {
         let mut incoming = Vec::new();
-        let out = PerEndpoint::of(options.endpoints, |endpoint| {
+        let out = options.endpoints.into_iter().map(|endpoint| {
             incoming.extend(endpoint.null.incoming);
             Ok(Out {
                 counter: endpoint.null.out,
                 sent: 0,
             })
-        })?;
+        });
+        let out = PerEndpoint::collect(out)?;
         Ok(NullIo {
             out,
             incoming,

@@ -150,25 +150,15 @@ impl<R: ReadControls> DatagramIo for QuinnIo<R> {
 
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-        let Self {
-            socket,
-            state,
-            buffers,
-            metas,
-            ..
-        } = self;
         let receive = || {
-            let mut rest = buffers
-                .chunks_exact_mut(AGGREGATE_BYTES)
-                .map(IoSliceMut::new);
+            let buffers = self.buffers.chunks_exact_mut(AGGREGATE_BYTES);
+            let mut rest = buffers.map(IoSliceMut::new);
             let mut slices: [IoSliceMut<'_>; BATCH_SIZE] =
                 std::array::from_fn(|_| rest.next().unwrap_or_else(|| IoSliceMut::new(&mut [])));
-            state.recv((&*socket).into(), &mut slices, metas)
+            (self.state).recv((&self.socket).into(), &mut slices, &mut self.metas)
         };
-        let aggregates = self
-            .waits
-            .interruptible(pin!(socket.async_io(Interest::READABLE, receive)))
-            .await?;
+        let readable = self.socket.async_io(Interest::READABLE, receive);
+        let aggregates = self.waits.interruptible(pin!(readable)).await?;
         let mut moved = BatchCount::default();
         for (meta, aggregate) in self.metas[..aggregates]
             .iter()

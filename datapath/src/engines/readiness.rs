@@ -16,7 +16,6 @@ use crate::engine::prelude::*;
 
 const ABOUT: About = About {
     group: Group::Readiness,
-    selection: Selection::OnRequest,
     ..About::PLAIN
 };
 
@@ -57,10 +56,8 @@ fn open<S: Selector, A: Addressing>(mut options: IoOptions) -> io::Result<(StdIo
         endpoint.set_nonblocking()?;
     }
     let calls = StdIo::new(&options, endpoints)?;
-    let selector = |is_used, interest| {
-        let count = if is_used { calls.endpoints() } else { 0 };
-        S::new(calls.sockets().take(count), interest)
-    };
+    let sockets: Vec<_> = (0..calls.endpoints()).map(|n| calls.socket(n)).collect();
+    let selector = |is_used, interest| S::new(if is_used { &sockets } else { &[] }, interest);
     let writable = selector(options.direction.sends(), Interest::Writable)?;
     let readable = selector(options.direction.receives(), Interest::Readable)?;
     if let Some(poll) = options.busy_poll {
@@ -193,14 +190,9 @@ struct Ready<S> {
 
 impl<S: Selector> Ready<S> {
     fn wait(&mut self) -> io::Result<()> {
-        let Self {
-            selector,
-            endpoints,
-            queue,
-        } = self;
-        selector.wait(|endpoint| {
-            if !mem::replace(&mut endpoints[endpoint], true) {
-                queue.push_back(endpoint);
+        self.selector.wait(|endpoint| {
+            if !mem::replace(&mut self.endpoints[endpoint], true) {
+                self.queue.push_back(endpoint);
             }
         })
     }

@@ -78,10 +78,7 @@ pub(super) enum Interest {
 /// A way to wait until any of some sockets is ready, as one of several engines does. The caller keeps the sockets open.
 pub(super) trait Selector: Variant + Sized {
     /// Prepares to wait for `sockets`.
-    fn new<'a>(
-        sockets: impl ExactSizeIterator<Item = &'a UdpSocket>,
-        interest: Interest,
-    ) -> io::Result<Self>;
+    fn new(sockets: &[&UdpSocket], interest: Interest) -> io::Result<Self>;
     /// Has the waits busy-poll.
     fn busy_poll(&self, _poll: BusyPoll) -> io::Result<()> {
         Ok(())
@@ -104,20 +101,17 @@ pub(super) trait Selector: Variant + Sized {
 pub(super) struct PollSet(Vec<libc::pollfd>);
 
 impl Selector for PollSet {
-    fn new<'a>(
-        sockets: impl ExactSizeIterator<Item = &'a UdpSocket>,
-        interest: Interest,
-    ) -> io::Result<Self> {
+    fn new(sockets: &[&UdpSocket], interest: Interest) -> io::Result<Self> {
         let events = match interest {
             Interest::Readable => libc::POLLIN,
             Interest::Writable => libc::POLLOUT,
         };
-        let entry = |socket: &UdpSocket| libc::pollfd {
+        let entry = |socket: &&UdpSocket| libc::pollfd {
             fd: socket.as_raw_fd(),
             events,
             revents: 0,
         };
-        Ok(Self(sockets.map(entry).collect()))
+        Ok(Self(sockets.iter().map(entry).collect()))
     }
 
     #[inline]
@@ -158,10 +152,7 @@ impl<T> Selector for Epoll<T>
 where
     Self: Variant,
 {
-    fn new<'a>(
-        sockets: impl ExactSizeIterator<Item = &'a UdpSocket>,
-        interest: Interest,
-    ) -> io::Result<Self> {
+    fn new(sockets: &[&UdpSocket], interest: Interest) -> io::Result<Self> {
         let mut flags = match interest {
             Interest::Readable => EpollFlags::EPOLLIN,
             Interest::Writable => EpollFlags::EPOLLOUT,
@@ -215,16 +206,13 @@ impl<V: Variant> Variant for MioSelector<V> {
 }
 
 impl<V: Variant> Selector for MioSelector<V> {
-    fn new<'a>(
-        sockets: impl ExactSizeIterator<Item = &'a UdpSocket>,
-        interest: Interest,
-    ) -> io::Result<Self> {
+    fn new(sockets: &[&UdpSocket], interest: Interest) -> io::Result<Self> {
         let interest = match interest {
             Interest::Readable => mio::Interest::READABLE,
             Interest::Writable => mio::Interest::WRITABLE,
         };
         let poll = mio::Poll::new()?;
-        for (endpoint, socket) in sockets.enumerate() {
+        for (endpoint, socket) in sockets.iter().enumerate() {
             let fd = socket.as_raw_fd();
             let registry = poll.registry();
             registry.register(&mut SourceFd(&fd), mio::Token(endpoint), interest)?;

@@ -41,24 +41,20 @@ pub(super) struct StdIo<A> {
 
 impl<A: Addressing> StdIo<A> {
     pub(super) fn new(options: &IoOptions, endpoints: Vec<Endpoint>) -> io::Result<Self> {
+        let endpoints = endpoints.into_iter().map(|endpoint| {
+            let peer = endpoint.peer_or_unspecified();
+            Ok((endpoint.socket.into(), peer))
+        });
         Ok(Self {
             payload: options.payload(),
             buffer: options.buffer(),
-            endpoints: PerEndpoint::of(endpoints, |endpoint| {
-                let peer = endpoint.peer_or_unspecified();
-                Ok((endpoint.socket.into(), peer))
-            })?,
+            endpoints: PerEndpoint::collect(endpoints)?,
             addressing: PhantomData,
         })
     }
 
     pub(super) fn socket(&self, endpoint: usize) -> &UdpSocket {
         &self.endpoints[endpoint].0
-    }
-
-    /// Returns the sockets of all endpoints.
-    pub(super) fn sockets(&self) -> impl ExactSizeIterator<Item = &UdpSocket> {
-        (0..self.endpoints()).map(|endpoint| self.socket(endpoint))
     }
 
     pub(super) fn endpoints(&self) -> usize {

@@ -13,35 +13,8 @@ use crate::engines::linux::uring::{Outgoing, ReceiveRing};
 
 pub(super) struct Uring<S>(Arc<Meter>, PhantomData<fn() -> S>);
 
-const COPIES: About = About {
-    name: "uring",
-    summary: "io_uring: --batch sends per call, multishot receive into provided buffers",
-    group: Group::Batch,
-    sends_batches: true,
-    prefetches: true,
-    busy_polling: BusyPolling::Uring,
-    can_spin: true,
-    many_endpoints: ManyEndpoints::OneIo,
-    ..About::PLAIN
-};
-
-const SENDS_WITHOUT_COPY: About = About {
-    name: "uring-zerocopy",
-    group: Group::Offload,
-    sends_without_copy: true,
-    summary: "sender: io_uring, --batch sends per call from registered memory; uring receives",
-    many_endpoints: ManyEndpoints::No,
-    can_serve_requests: Err("gains by many sends on the way, and a request is one: use uring"),
-    partner: Partner::ReceivedBy("uring"),
-    ..COPIES
-};
-
 impl<S: Outgoing> Engine for Uring<S> {
-    const ABOUT: About = if S::IS_ZERO_COPY {
-        SENDS_WITHOUT_COPY
-    } else {
-        COPIES
-    };
+    const ABOUT: About = S::ABOUT;
     type DatagramIo<A: Addressing> = UringIo<S>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {

@@ -48,13 +48,9 @@ impl Engine for ZeroCopy {
         let peer = (!A::CONNECTED).then(|| endpoint.peer_or_unspecified());
         let incoming = ReceiveBatch::from_options::<A>(&options, &endpoint.socket)?;
         let controls = options.sent_controls::<A>(&endpoint.socket)?;
+        let (socket, payloads) = (endpoint.socket.into(), payload.repeat(train));
         Ok(ZeroCopyIo {
-            outgoing: ZeroCopyRing::new(
-                endpoint.socket.into(),
-                &payload.repeat(train),
-                peer,
-                controls,
-            )?,
+            outgoing: ZeroCopyRing::new(socket, &payloads, peer, controls)?,
             incoming,
             payload_bytes: payload.len(),
             train: train as u64,
@@ -130,7 +126,7 @@ impl<R: ReadControls> DatagramIo for ZeroCopyIo<R> {
                 "zerocopy: kernel or NIC refused trains (EIO, EINVAL, EMSGSIZE: no segmentation offload, or a smaller path MTU): one datagram per call",
             );
         }
-        self.outgoing.completed().remark()
+        self.outgoing.completed.remark()
     }
 }
 

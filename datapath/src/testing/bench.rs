@@ -2,13 +2,13 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Finding, Point};
 use crate::engine::prelude::*;
-use crate::engine::{is_to_be_made_again, panic_message};
+use crate::engine::{is_to_be_made_again, lock, panic_message};
 use crate::sys::wakeup;
 
 /// Payload of each sent datagram, in bytes.
@@ -19,7 +19,7 @@ pub(super) const BATCH: usize = 4;
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Outcome of a check. The first finding ends it.
-pub(super) type Outcome = Result<(), Finding>;
+pub(super) type CheckResult = Result<(), Finding>;
 
 /// Returns a finding, which ends a check.
 pub(super) fn broken<T>(point: Point, found: impl Into<String>) -> Result<T, Finding> {
@@ -47,7 +47,7 @@ impl Bench {
     pub(super) fn check(
         &mut self,
         when: impl Into<String>,
-        check: impl FnOnce(&Stage) -> Outcome + Send + 'static,
+        check: impl FnOnce(&Stage) -> CheckResult + Send + 'static,
     ) {
         self.check_steered(when, check, |_| ());
     }
@@ -56,7 +56,7 @@ impl Bench {
     pub(super) fn check_steered(
         &mut self,
         when: impl Into<String>,
-        check: impl FnOnce(&Stage) -> Outcome + Send + 'static,
+        check: impl FnOnce(&Stage) -> CheckResult + Send + 'static,
         mut steer: impl FnMut(&Stage),
     ) {
         if self.hangs {
@@ -123,11 +123,11 @@ impl Stage {
 
     /// Notes the next call: the point that it breaks if it does not return, and its description.
     pub(super) fn begin(&self, point: Point, call: &'static str) {
-        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = (point, call);
+        *lock(&self.now) = (point, call);
     }
 
     fn now(&self) -> (Point, &'static str) {
-        *self.now.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.now)
     }
 
     fn hangs(&self, limit: Duration) -> Finding {
@@ -219,7 +219,7 @@ pub(super) fn options(endpoints: Vec<Endpoint>, direction: Direction) -> IoOptio
 }
 
 /// Fails if a call moved more datagrams than the engine says.
-pub(super) fn is_a_batch<E: Engine>(call: &str, count: u64, has_limit: bool) -> Outcome {
+pub(super) fn is_a_batch<E: Engine>(call: &str, count: u64, has_limit: bool) -> CheckResult {
     let group = E::ABOUT.group;
     let moves_many = matches!(group, Group::Batch | Group::Offload);
     if count > 1 && !moves_many {

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::Point;
-use super::bench::{self, BYTES, Bench, Opened, Outcome, Stage, broken, words};
+use super::bench::{self, BYTES, Bench, CheckResult, Opened, Stage, broken, words};
 use super::ends::{Ends, Peer};
-use super::exchange::{Recorded, Seen};
+use super::exchange::{Recorded, SeenDatagrams};
 use crate::engine::is_to_be_made_again;
 use crate::engine::payload::NoCheck;
 use crate::engine::prelude::*;
@@ -130,7 +130,7 @@ fn moves_nothing(
     is_right: impl Fn(&io::Error) -> bool,
     point: Point,
     fix: &str,
-) -> Outcome {
+) -> CheckResult {
     match outcome {
         Ok(moved) if moved == BatchCount::default() => Ok(()),
         Ok(moved) => {
@@ -165,11 +165,11 @@ pub(super) fn answers_requests<E: Engine>(bench: &mut Bench) {
 }
 
 /// Receives a request of the client, and sends a response to its source.
-fn answers<E: Engine>(opened: &mut Opened<E, impl DatagramIo>, client: &Peer) -> Outcome {
+fn answers<E: Engine>(opened: &mut Opened<E, impl DatagramIo>, client: &Peer) -> CheckResult {
     let call = "receive, with a request in the socket,";
     opened.stage.begin(Point::Arrival, call);
     client.send(&[1; BYTES]);
-    let mut seen = Seen::default();
+    let mut seen = SeenDatagrams::default();
     while seen.0.is_empty() && opened.take(&mut seen)?.packets == 0 {}
     let source = Some(client.address);
     if seen.0.is_empty() {

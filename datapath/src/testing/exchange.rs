@@ -1,21 +1,21 @@
 //! Compares what a call sent with what the peer received, and what a call received with what the peer sent.
 
 use std::net::SocketAddr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::Point;
-use super::bench::{BATCH, BYTES, Opened, Outcome, broken, differ, is_a_batch, words};
+use super::bench::{BATCH, BYTES, CheckResult, Opened, broken, differ, is_a_batch, words};
 use super::ends::Peer;
 use crate::engine::payload::{Check, Fill, NoCheck, Origin};
-use crate::engine::{Addressing, BatchCount, DatagramIo, Direction, Engine};
+use crate::engine::{Addressing, BatchCount, DatagramIo, Direction, Engine, lock};
 
 /// Number of datagrams that wait at once: more than two batches.
 const WAITING: usize = 2 * BATCH + 1;
 
 impl<E: Engine, I: DatagramIo> Opened<'_, E, I> {
     /// Sends one batch and checks what arrived.
-    pub(super) fn check_sending(&mut self, peer: &Peer, direction: Direction) -> Outcome {
+    pub(super) fn check_sending(&mut self, peer: &Peer, direction: Direction) -> CheckResult {
         let fill = Recorded::to(None);
         let moved = self.send(peer.endpoint, &fill)?;
         let arrived = peer.take(moved.packets);
@@ -47,7 +47,7 @@ impl<E: Engine, I: DatagramIo> Opened<'_, E, I> {
     }
 
     /// Receives single datagrams, an empty one, and many that wait already.
-    pub(super) fn check_receiving<A: Addressing>(&mut self, peer: &Peer) -> Outcome {
+    pub(super) fn check_receiving<A: Addressing>(&mut self, peer: &Peer) -> CheckResult {
         for bytes in [BYTES, 1, BYTES / 2] {
             self.receives::<A>(peer, &[vec![content(bytes); bytes]])?;
         }
@@ -61,13 +61,14 @@ impl<E: Engine, I: DatagramIo> Opened<'_, E, I> {
     }
 
     /// Sends these datagrams from the peer, and checks what is received.
-    fn receives<A: Addressing>(&mut self, peer: &Peer, sent: &[Vec<u8>]) -> Outcome {
+    fn receives<A: Addressing>(&mut self, peer: &Peer, sent: &[Vec<u8>]) -> CheckResult {
         for datagram in sent {
             peer.send(datagram);
         }
         let stage = self.stage;
         stage.begin(Point::Arrival, "receive, with datagrams in the socket,");
-        let (mut counted, mut seen, mut most) = (BatchCount::default(), Seen::default(), 0);
+        let (mut counted, mut seen, mut most) =
+            (BatchCount::default(), SeenDatagrams::default(), 0);
         while counted.packets < sent.len() as u64 && seen.0.len() < sent.len() {
             let published = stage.meter.received.read().packets;
             let moved = self.take(&mut seen)?;
@@ -91,7 +92,7 @@ impl<E: Engine, I: DatagramIo> Opened<'_, E, I> {
     }
 
     /// Receives an empty datagram. Whether [`Check`] sees it does not matter.
-    fn receives_an_empty_one(&mut self, peer: &Peer) -> Outcome {
+    fn receives_an_empty_one(&mut self, peer: &Peer) -> CheckResult {
         let call = "receive, with an empty datagram in the socket, which is no end,";
         self.stage.begin(Point::EmptyDatagram, call);
         peer.send(&[]);
@@ -109,7 +110,7 @@ impl<E: Engine, I: DatagramIo> Opened<'_, E, I> {
     }
 
     /// Receives one batch, which may be empty.
-    pub(super) fn take(&mut self, seen: &mut Seen) -> Result<BatchCount, super::Finding> {
+    pub(super) fn take(&mut self, seen: &mut SeenDatagrams) -> Result<BatchCount, super::Finding> {
         let before = seen.0.len();
         match self.receive(seen) {
             Ok(moved) if seen.0.len() > before => Ok(moved),
@@ -124,7 +125,7 @@ fn content(n: usize) -> u8 {
 }
 
 /// Fails unless datagrams arrived at the peer, from the endpoint's own socket.
-fn are_from_here(moved: BatchCount, arrived: &[(Vec<u8>, SocketAddr)], peer: &Peer) -> Outcome {
+fn are_from_here(moved: BatchCount, arrived: &[(Vec<u8>, SocketAddr)], peer: &Peer) -> CheckResult {
     if arrived.is_empty() {
         let found = format!(
             "transmit counted {}, and nothing came to the peer: send over the connection of the endpoint's socket if \
@@ -145,8 +146,8 @@ fn is_what_was_filled(
     arrived: &[(Vec<u8>, SocketAddr)],
     fill: &Recorded,
     has_own_payloads: bool,
-) -> Outcome {
-    let last = fill.last.lock().unwrap_or_else(PoisonError::into_inner);
+) -> CheckResult {
+    let last = lock(&fill.last);
     let Some(filled) = &*last else {
         let found = "transmit did not call Fill::fill before it sent";
         return broken(Point::Fill, found);
@@ -195,7 +196,7 @@ impl Fill for Recorded {
             datagram.fill(self.number.fetch_add(1, Ordering::Relaxed));
         }
         let batch = memory.chunks(BYTES).map(<[u8]>::to_vec).collect();
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch);
+        *lock(&self.last) = Some(batch);
     }
 
     fn sent(&mut self, _packets: u64) {}
@@ -207,9 +208,9 @@ impl Fill for Recorded {
 
 /// Datagrams shown to the check, with their origins.
 #[derive(Default)]
-pub(super) struct Seen(pub(super) Vec<(Vec<u8>, Origin)>);
+pub(super) struct SeenDatagrams(pub(super) Vec<(Vec<u8>, Origin)>);
 
-impl Check for Seen {
+impl Check for SeenDatagrams {
     const READS_PAYLOAD: bool = true;
 
     fn check(&mut self, datagram: &[u8], origin: Origin) {
@@ -217,9 +218,9 @@ impl Check for Seen {
     }
 }
 
-impl Seen {
+impl SeenDatagrams {
     /// Fails unless the check saw what was sent.
-    fn is_what_was_sent(&self, sent: &[Vec<u8>], counted: BatchCount) -> Outcome {
+    fn is_what_was_sent(&self, sent: &[Vec<u8>], counted: BatchCount) -> CheckResult {
         let times = self.0.len();
         if times != sent.len() && counted.packets == sent.len() as u64 {
             let told = words(counted);
@@ -246,7 +247,7 @@ impl Seen {
     }
 
     /// Fails unless all datagrams are from the peer.
-    fn is_from<A: Addressing>(&self, peer: &Peer) -> Outcome {
+    fn is_from<A: Addressing>(&self, peer: &Peer) -> CheckResult {
         let right = Origin {
             endpoint: peer.endpoint,
             source: (!A::CONNECTED).then_some(peer.address),

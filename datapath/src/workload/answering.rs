@@ -1,21 +1,59 @@
-//! Worker threads of servers whose loop only receives: they process the requests and send the responses.
+//! Requests as their server sees them, and the worker threads of servers whose loop only receives: they process the
+//! requests and send the responses.
 
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::{fmt, io};
+use std::time::Duration;
+use std::{fmt, hint, io};
 
 use nix::poll::{PollFd, PollFlags, poll};
 
-use super::received_request::{ReceivedRequest, spend};
 use crate::data::{ServerModel, ServiceTime};
-use crate::engine::{Job, Meter, Spawner, is_to_be_made_again};
+use crate::engine::payload::Origin;
+use crate::engine::verify::HEAD_BYTES;
+use crate::engine::{Job, Meter, Spawner, is_to_be_made_again, lock};
 use crate::sys::clock;
 
 /// Maximum time that a response waits for room in the send buffer, in milliseconds: equal to the timeout of a request.
 const LONGEST_WAIT_MS: u16 = 250;
+
+/// A received request.
+#[derive(Debug)]
+pub(super) struct ReceivedRequest {
+    pub(super) head: [u8; HEAD_BYTES],
+    pub(super) origin: Origin,
+    /// The whole request during verification, else empty.
+    pub(super) whole: Vec<u8>,
+}
+
+impl ReceivedRequest {
+    /// Copies the head of the request, or the whole request during verification, to the start of the response.
+    #[inline]
+    pub(super) fn repeat(&self, answer: &mut [u8]) {
+        let repeated = if self.whole.is_empty() {
+            &self.head[..]
+        } else {
+            &self.whole
+        };
+        let bytes = repeated.len().min(answer.len());
+        answer[..bytes].copy_from_slice(&repeated[..bytes]);
+    }
+}
+
+/// Performs a service time: sleeps, or computes until the clock `now_ns` has advanced by it.
+pub(super) fn spend(service: ServiceTime, now_ns: impl Fn() -> u64) {
+    if service.sleeps {
+        thread::sleep(Duration::from_nanos(service.ns));
+        return;
+    }
+    let end = now_ns() + service.ns;
+    while now_ns() < end {
+        hint::spin_loop();
+    }
+}
 
 /// The worker threads of one server.
 pub(super) struct Answering {
@@ -52,8 +90,8 @@ impl Answering {
             ServerModel::Inline => return Ok(None),
             ServerModel::SpawnBlocking => (theirs.ok_or(io::ErrorKind::Unsupported)?, None),
             ServerModel::Pool => {
-                let pool = Pool::start(model.at_a_time())?;
-                (pool.spawner(), Some(pool))
+                let (spawner, pool) = Pool::start(model.at_a_time())?;
+                (spawner, Some(pool))
             }
         };
         let answers = Answers {
@@ -118,44 +156,31 @@ impl fmt::Debug for Answering {
     }
 }
 
-/// A pool of threads that take jobs from one queue. Dropping it completes the queued jobs and joins the threads.
-struct Pool {
-    /// Sending end of the queue. `None` while the pool ends.
-    jobs: Option<Sender<Job>>,
-    threads: Vec<JoinHandle<()>>,
-}
+/// A pool of threads that take jobs from one queue, until its spawner is dropped and the queue is empty. Dropping the
+/// pool waits for that.
+struct Pool(Vec<JoinHandle<()>>);
 
 impl Pool {
-    fn start(count: usize) -> io::Result<Self> {
+    fn start(count: usize) -> io::Result<(Spawner, Self)> {
+        // Dropped last if a thread cannot be started.
+        let mut pool = Self(Vec::with_capacity(count));
         let (jobs, queue) = channel::<Job>();
-        let mut pool = Self {
-            jobs: Some(jobs),
-            threads: Vec::with_capacity(count),
-        };
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..count {
             let queue = Arc::clone(&queue);
             let thread = thread::Builder::new().name("server pool".to_owned());
-            pool.threads.push(thread.spawn(move || work(&queue))?);
+            pool.0.push(thread.spawn(move || work(&queue))?);
         }
-        Ok(pool)
-    }
-
-    fn spawner(&self) -> Spawner {
-        let jobs = self.jobs.clone();
-        Arc::new(move |job| {
-            if let Some(jobs) = &jobs {
-                // Fails only if all threads have panicked.
-                let _ = jobs.send(job);
-            }
-        })
+        // Fails only if all threads have panicked.
+        let spawner = Arc::new(move |job| drop(jobs.send(job)));
+        Ok((spawner, pool))
     }
 }
 
 fn work(queue: &Mutex<Receiver<Job>>) {
     clock::minimise_timer_slack();
     loop {
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let next = lock(queue).recv();
         match next {
             Ok(job) => job(),
             Err(_) => return,
@@ -165,8 +190,7 @@ fn work(queue: &Mutex<Receiver<Job>>) {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.jobs = None;
-        for thread in self.threads.drain(..) {
+        for thread in self.0.drain(..) {
             let _ = thread.join();
         }
     }
@@ -182,8 +206,7 @@ mod tests {
     fn jobs_run_side_by_side_and_all_of_them_are_done_in_the_end() {
         const COUNT: usize = 4;
         let meet = Arc::new(Barrier::new(COUNT));
-        let pool = Pool::start(COUNT).expect("threads");
-        let spawner = pool.spawner();
+        let (spawner, pool) = Pool::start(COUNT).expect("threads");
         for _ in 0..3 * COUNT {
             let meet = Arc::clone(&meet);
             // Each job waits for the others, so a pool that ran them one by one would never finish.

@@ -11,7 +11,7 @@ use crate::sys::clock;
 /// A client with a bounded number of outstanding requests.
 #[derive(Debug)]
 pub struct Client {
-    pub(super) numbering: Numbering,
+    pub(crate) numbering: Numbering,
     /// Slots of the outstanding requests. Request number n is in slot n modulo the number of slots. The endpoint of a
     /// slot is the slot's index modulo the number of endpoints.
     requests: Box<[Request]>,
@@ -26,8 +26,9 @@ pub struct Client {
     gave_up: u32,
     has_stopped: bool,
     pause: Option<Pause>,
-    meter: Arc<RoundTripMeter>,
-    sampler: Option<WakeupSampler>,
+    pub(super) meter: Arc<RoundTripMeter>,
+    /// Sampler of receive timestamps.
+    pub sampler: Option<WakeupSampler>,
 }
 
 /// Pause before a request of a client with a think time.
@@ -71,11 +72,6 @@ impl Client {
         }
     }
 
-    /// Adds a sampler of receive timestamps.
-    pub fn with_wakeup_sampler(self, sampler: Option<WakeupSampler>) -> Self {
-        Self { sampler, ..self }
-    }
-
     /// Adds a think time, in nanoseconds, between a response and the next request. The client then has one outstanding
     /// request, over one endpoint.
     ///
@@ -92,16 +88,6 @@ impl Client {
             pause: Some(Pause { ns, end_ns: 0 }),
             ..self
         }
-    }
-
-    /// Returns the counter of its round trips.
-    pub fn meter(&self) -> Arc<RoundTripMeter> {
-        Arc::clone(&self.meter)
-    }
-
-    /// Returns the flow number of its first endpoint.
-    pub fn first_flow(&self) -> u16 {
-        self.numbering.first_flow
     }
 
     /// Prepares the next request, and returns the index of its endpoint. `None`: the maximum number is outstanding.
@@ -173,15 +159,16 @@ impl Client {
         }
         if self.pause.is_some() && self.free.len() > gave_up {
             self.wait_for_none();
-            self.free.clear();
             self.free.extend([1, 0]);
         }
     }
 
+    /// Gives up all requests, and has no slot free.
     fn wait_for_none(&mut self) {
         for request in &mut self.requests {
             request.waits = false;
         }
+        self.free.clear();
     }
 }
 
@@ -228,7 +215,6 @@ impl Check for Client {
         if let Some(pause) = &mut self.pause {
             pause.end_ns = now + pause.ns;
             self.wait_for_none();
-            self.free.clear();
         }
         self.free.push(place as u64);
         if let Some(sampler) = &mut self.sampler {
@@ -243,7 +229,7 @@ impl Check for Client {
 pub fn own_round_trip_ns() -> Option<f64> {
     const ASKED: u32 = 10_000;
     let mut client = Client::new(Numbering::new(0, None), (1, 1), Arc::default());
-    client.meter().open_window();
+    client.meter.open_window();
     let mut memory = [0; HEAD_BYTES];
     let begin = clock::monotonic_ns();
     for _ in 0..ASKED {

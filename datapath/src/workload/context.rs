@@ -8,13 +8,58 @@ use std::path::Path;
 #[cfg(feature = "calibration")]
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::start_barrier::StartBarrier;
-use crate::data::Sched;
+use crate::data::{Connection, Sched};
 use crate::engine::payload::Fill;
-use crate::engine::{Meter, Pool, ThreadArgs, is_to_be_made_again};
-use crate::sys::real_time::Class;
+use crate::engine::{Meter, Pool, ThreadArgs, is_to_be_made_again, lock};
+
+/// Error of a bench thread that was cancelled at the start barrier because another thread could not be set up.
+pub const CALLED_OFF: io::ErrorKind = io::ErrorKind::ConnectionAborted;
+
+/// Barrier at which bench threads wait until all are ready. If one cannot be set up, all of them leave.
+#[derive(Debug, Default)]
+pub struct StartBarrier {
+    state: Mutex<BarrierState>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct BarrierState {
+    arrived: usize,
+    failed: bool,
+    open: bool,
+}
+
+impl StartBarrier {
+    /// Waits until `is_over`. Returns false if a thread failed before.
+    fn wait(&self, is_over: impl Fn(&BarrierState) -> bool) -> bool {
+        let state = lock(&self.state);
+        let goes_on = |state: &mut BarrierState| !is_over(state) && !state.failed;
+        let waited = self.changed.wait_while(state, goes_on);
+        !waited.unwrap_or_else(PoisonError::into_inner).failed
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BarrierState)) {
+        change(&mut lock(&self.state));
+        self.changed.notify_all();
+    }
+
+    /// Waits until `threads` bench threads have arrived. Returns false if one of them failed.
+    pub fn wait_for(&self, threads: usize) -> bool {
+        self.wait(|state| state.arrived >= threads)
+    }
+
+    /// Opens the barrier.
+    pub fn open(&self) {
+        self.change(|state| state.open = true);
+    }
+
+    /// Cancels the run.
+    pub fn fail(&self) {
+        self.change(|state| state.failed = true);
+    }
+}
 
 /// State that the bench threads of one run share: the start barrier and the two stop flags.
 #[derive(Debug, Default)]
@@ -51,12 +96,14 @@ pub struct ThreadContext {
     /// Counters that the loop publishes.
     pub meter: Arc<Meter>,
     control: Arc<Control>,
+    /// Connected sockets, or unconnected ones.
+    pub(crate) connection: Connection,
     /// Worker threads that run it, instead of a thread of its own.
     pub pool: Option<Pool>,
     /// Program that runs the thread's loop in a process of its own.
     pub executable: Option<&'static Path>,
-    /// Scheduling class of the loop, wherever it runs.
-    sched: Option<Sched>,
+    /// Scheduling class of the loop, wherever it runs. `None`: that of the process.
+    pub sched: Option<Sched>,
     /// Number of the thread's loops that still send.
     sending: AtomicUsize,
     faults: Mutex<Faults>,
@@ -73,36 +120,18 @@ impl ThreadContext {
     /// Maximum number of failed calls in a row. A thread with more would only spin, so it ends.
     const MAX_STREAK: u32 = 1000;
 
-    /// Creates the context of the bench thread that `meter` belongs to.
-    pub fn new(control: Arc<Control>, meter: Arc<Meter>) -> Self {
+    /// Creates the context of the bench thread that `meter` belongs to, and whose sockets have this connection.
+    pub fn new(control: Arc<Control>, meter: Arc<Meter>, connection: Connection) -> Self {
         Self {
             meter,
             control,
+            connection,
             pool: None,
             executable: None,
             sched: None,
             sending: AtomicUsize::new(1),
             faults: Mutex::default(),
         }
-    }
-
-    /// Sets the pool whose threads run it.
-    pub fn on(self, pool: Option<Pool>) -> Self {
-        Self { pool, ..self }
-    }
-
-    /// Sets the program that runs its loop, and the scheduling class of that loop.
-    pub fn by(self, executable: Option<&'static Path>, sched: Option<Sched>) -> Self {
-        Self {
-            executable,
-            sched,
-            ..self
-        }
-    }
-
-    /// Returns the scheduling class of its loop, and the priority. `None`: that of the process.
-    pub fn class(&self) -> Option<(Class, u8)> {
-        self.sched.map(Sched::class)
     }
 
     /// Returns the information for the engine.
@@ -119,7 +148,13 @@ impl ThreadContext {
     /// # Errors
     /// Fails if another bench thread could not be set up and the run is cancelled.
     pub fn wait_at_start(&self) -> io::Result<()> {
-        self.control.start_barrier.arrive_and_wait()
+        let barrier = &self.control.start_barrier;
+        barrier.change(|state| state.arrived += 1);
+        if barrier.wait(|state| state.open) {
+            Ok(())
+        } else {
+            Err(CALLED_OFF.into())
+        }
     }
 
     /// Returns whether senders must stop. One relaxed load.
@@ -232,7 +267,7 @@ impl ThreadContext {
 
     /// Counts one more failed call. The streak restarts if `packets`, the datagrams moved so far, has changed.
     fn end_streak(&self, error: io::Error, packets: u64) -> io::Result<()> {
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut faults = lock(&self.faults);
         if faults.packets != packets {
             *faults = Faults { packets, streak: 0 };
         }

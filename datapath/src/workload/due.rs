@@ -8,7 +8,7 @@ use crate::sys::clock;
 #[derive(Debug)]
 pub struct DueTimes {
     /// Due time of the next datagram, by the monotonic clock.
-    due_ns: u64,
+    pub(super) due_ns: u64,
     /// Mean time between two datagrams, in nanoseconds.
     gap_ns: f64,
     /// Fraction of a nanosecond carried over to the next due time.
@@ -59,12 +59,6 @@ impl DueTimes {
         self.wait(part * self.gap_ns * self.train as f64);
     }
 
-    /// Returns when the next datagram is due, by the monotonic clock.
-    #[inline]
-    pub(super) fn due_ns(&self) -> u64 {
-        self.due_ns
-    }
-
     /// Waits until the next datagram is due. Returns false if the caller must first check whether to stop.
     pub(super) fn wait_until_due(&mut self) -> bool {
         self.looked_ns = clock::monotonic_ns();
@@ -104,12 +98,6 @@ impl DueTimes {
             // Exponentially distributed, by inversion. The argument of the logarithm is never 0.
             Some(rng) => -self.gap_ns * (1.0 - rng.f64()).ln(),
         }
-    }
-
-    /// Sets the due time of the next datagram.
-    #[cfg(test)]
-    pub(super) fn set_due(&mut self, ns: u64) {
-        self.due_ns = ns;
     }
 }
 

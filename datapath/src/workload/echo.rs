@@ -24,7 +24,8 @@ pub struct Echo {
     token: ProbeToken,
     arrival: Option<ArrivalClock>,
     clock_error_us: Arc<AtomicU32>,
-    unsent: Arc<UnsentAnswers>,
+    /// Counters of answers that this host did not send.
+    pub unsent: Arc<UnsentAnswers>,
 }
 
 /// Answers that the echo's host did not send, by the reason.
@@ -70,11 +71,6 @@ impl Echo {
             clock_error_us,
             unsent: Arc::default(),
         })
-    }
-
-    /// Returns the counters of answers that this host did not send.
-    pub fn unsent(&self) -> Arc<UnsentAnswers> {
-        Arc::clone(&self.unsent)
     }
 
     /// Returns the address of the socket.

@@ -23,12 +23,8 @@ use crate::workload::context::ThreadContext;
 /// # Errors
 /// Returns an error if opening fails, if an error persists in the loop, or if the engine cannot serve several
 /// endpoints.
-pub fn run<E: Engine>(
-    program: Program,
-    connection: Connection,
-    thread: &Arc<ThreadContext>,
-) -> io::Result<Remark> {
-    match program.connection().unwrap_or(connection) {
+pub fn run<E: Engine>(program: Program, thread: &Arc<ThreadContext>) -> io::Result<Remark> {
+    match thread.connection {
         Connection::Connected => work::<E, Connected>(program, thread),
         Connection::Unconnected => work::<E, Unconnected>(program, thread),
     }

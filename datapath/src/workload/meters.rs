@@ -121,15 +121,27 @@ pub struct PaceMeter {
     late: AtomicU64,
     /// Counts of late datagrams when the window opened, and when it closed.
     at_edges: [AtomicU64; 2],
-    /// Gaps between datagrams, by the kernel's timestamps.
-    pub(super) transmit_gaps: GapCounts,
-    /// Gaps between the ends of send calls.
-    pub(super) call_end_gaps: GapCounts,
+    /// 1 while the window is open, in which gaps are counted.
+    open_windows: AtomicU64,
+    transmit_gaps: BucketCounts,
+    call_end_gaps: BucketCounts,
 }
 
 impl PaceMeter {
     pub(super) fn add_late(&self, packets: u64) {
         increase(&self.late, packets);
+    }
+
+    /// Counts a gap between two datagrams, by the kernel's timestamps.
+    pub(super) fn count_transmit_gap(&self, ns: u64) {
+        let times = self.open_windows.load(Ordering::Relaxed);
+        self.transmit_gaps.count(ns, times);
+    }
+
+    /// Counts a gap between the ends of two send calls.
+    pub(super) fn count_call_end_gap(&self, ns: u64) {
+        let times = self.open_windows.load(Ordering::Relaxed);
+        self.call_end_gaps.count(ns, times);
     }
 
     /// Opens the window.
@@ -145,9 +157,8 @@ impl PaceMeter {
     fn mark_edge(&self, edge: usize) {
         let late = self.late.load(Ordering::Relaxed);
         self.at_edges[edge].store(late, Ordering::Relaxed);
-        let is_open = u64::from(edge == 0);
-        self.transmit_gaps.set_open(is_open);
-        self.call_end_gaps.set_open(is_open);
+        self.open_windows
+            .store(u64::from(edge == 0), Ordering::Relaxed);
     }
 
     /// Returns the counts of the window.
@@ -156,28 +167,9 @@ impl PaceMeter {
         let late = closing.load(Ordering::Relaxed);
         Pacing {
             late: late.saturating_sub(opening.load(Ordering::Relaxed)),
-            transmit_gaps: self.transmit_gaps.counts.read(),
-            call_end_gaps: self.call_end_gaps.counts.read(),
+            transmit_gaps: self.transmit_gaps.read(),
+            call_end_gaps: self.call_end_gaps.read(),
         }
-    }
-}
-
-/// Gaps of one thread, counted while the window is open. The thread writes, the coordinator thread reads.
-#[derive(Debug, Default)]
-pub(super) struct GapCounts {
-    counts: BucketCounts,
-    /// 1 while the window is open.
-    is_open: AtomicU64,
-}
-
-impl GapCounts {
-    /// Starts (1) or stops (0) counting.
-    fn set_open(&self, is_open: u64) {
-        self.is_open.store(is_open, Ordering::Relaxed);
-    }
-
-    pub(super) fn count(&self, ns: u64) {
-        self.counts.count(ns, self.is_open.load(Ordering::Relaxed));
     }
 }
 

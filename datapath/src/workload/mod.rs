@@ -26,10 +26,8 @@ mod paced_flood;
 pub mod probe;
 mod prober;
 mod program;
-mod received_request;
 mod requests;
 mod server;
-mod start_barrier;
 
 use std::future::Future;
 use std::io;
@@ -49,7 +47,6 @@ pub use self::prober::{Prober, Probing};
 pub use self::program::{Incoming, Outgoing, Program};
 pub use self::requests::Role;
 pub use self::server::Server;
-pub use self::start_barrier::CALLED_OFF;
 use crate::data::Connection;
 use crate::engine::payload::{NoCheck, NoFill};
 use crate::engine::prelude::*;
@@ -61,12 +58,8 @@ use crate::workload::context::ThreadContext;
 ///
 /// # Errors
 /// Returns an error if opening fails, or if an error persists in the loop.
-pub fn run<E: Engine>(
-    program: Program,
-    connection: Connection,
-    thread: &ThreadContext,
-) -> io::Result<Remark> {
-    match program.connection().unwrap_or(connection) {
+pub fn run<E: Engine>(program: Program, thread: &Arc<ThreadContext>) -> io::Result<Remark> {
+    match thread.connection {
         Connection::Connected => work::<E, Connected>(program, thread),
         Connection::Unconnected => work::<E, Unconnected>(program, thread),
     }
@@ -78,10 +71,9 @@ pub fn run<E: Engine>(
 /// Returns an error if opening fails, if an error persists in the loop, or if a control message was wrong.
 pub fn run_with_controls<E: Engine>(
     program: Program,
-    connection: Connection,
-    thread: &ThreadContext,
+    thread: &Arc<ThreadContext>,
 ) -> io::Result<Remark> {
-    match program.connection().unwrap_or(connection) {
+    match thread.connection {
         Connection::Connected => work::<E, WithControls<Connected>>(program, thread),
         Connection::Unconnected => work::<E, WithControls<Unconnected>>(program, thread),
     }
@@ -98,7 +90,7 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
         // Refused by the plan, so their loops are not compiled.
         Program::Roles(..) if A::Controls::READS => Err(io::ErrorKind::Unsupported.into()),
         Program::Flood(Outgoing { options, writers }) => {
-            let writer = only(writers);
+            let writer = writers.into_iter().next();
             let mut port = open::<E, A>(&engine, options)?;
             thread.wait_at_start()?;
             match writer {
@@ -127,7 +119,7 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
             let mut receiver = open::<E, A>(&engine, incoming.options)?;
             thread.wait_at_start()?;
             let (tx, rx) = (&mut sender, &mut receiver);
-            if let Some(contents) = only(outgoing.writers).zip(incoming.tracker) {
+            if let Some(contents) = outgoing.writers.into_iter().next().zip(incoming.tracker) {
                 verify_turns(&engine, tx, rx, contents, thread)?;
                 return Ok(sender.remark());
             }
@@ -155,11 +147,6 @@ fn remark(port: &impl DatagramIo) -> io::Result<Remark> {
     Ok(port.remark())
 }
 
-/// Returns the element of the only endpoint.
-fn only<T>(mut of_links: Vec<T>) -> Option<T> {
-    of_links.pop()
-}
-
 /// Runs a role over one endpoint. A separate function: otherwise the compiler would keep the sockets of the flood
 /// loops in memory. A round trip, and the wait for a paced datagram, take far longer than the erased loop's overhead.
 #[cold]
@@ -171,7 +158,10 @@ fn take_role<E: Engine, P: DatagramIo>(
     thread: &ThreadContext,
     open: impl FnOnce(IoOptions) -> io::Result<P>,
 ) -> io::Result<Remark> {
-    let mut role = only(roles).ok_or(io::ErrorKind::InvalidInput)?;
+    let mut role = roles
+        .into_iter()
+        .next()
+        .ok_or(io::ErrorKind::InvalidInput)?;
     role.begin(engine, options.payload_bytes, thread)?;
     let mut port = open(options)?;
     thread.wait_at_start()?;

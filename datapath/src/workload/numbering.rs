@@ -11,11 +11,11 @@ use crate::sys::clock;
 #[derive(Clone, Debug)]
 pub struct Numbering {
     /// Number of the first flow.
-    pub(super) first_flow: u16,
+    pub(crate) first_flow: u16,
     /// Tracker of the responses, while they are verified.
     pub(super) response_tracker: Option<Arc<SequenceTracker>>,
     /// Counter of the responses over each endpoint, if there is one.
-    pub(super) flows: Option<FlowMeter>,
+    pub flows: Option<FlowMeter>,
 }
 
 impl Numbering {
@@ -27,11 +27,6 @@ impl Numbering {
             response_tracker,
             flows: None,
         }
-    }
-
-    /// Adds a counter of the responses over each endpoint.
-    pub fn counting(self, flows: Option<FlowMeter>) -> Self {
-        Self { flows, ..self }
     }
 
     /// Writes a request for this endpoint.

@@ -48,7 +48,7 @@ impl Pacer {
 
     /// Returns the index of the next request's endpoint.
     #[inline]
-    pub(super) fn endpoint(&self) -> usize {
+    fn endpoint(&self) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "below a usize")]
         let endpoint = (self.number % self.endpoints) as usize;
         endpoint
@@ -59,11 +59,12 @@ impl Pacer {
         self.schedule.begin(self.numbering.first_flow);
     }
 
-    /// Waits until the next request is due. Returns false if the caller must first check whether to stop.
-    pub(super) fn wait_until_due(&mut self) -> bool {
+    /// Waits until the next request is due, and returns the index of its endpoint. `None`: the caller must first check
+    /// whether to stop.
+    pub(super) fn wait_until_due(&mut self) -> Option<usize> {
         let is_due = self.schedule.wait_until_due();
         self.counts = self.meter.is_open();
-        is_due
+        is_due.then(|| self.endpoint())
     }
 }
 
@@ -72,7 +73,7 @@ impl Fill for Pacer {
     fn fill(&self, memory: &mut [u8]) {
         // A response may arrive before the send call returns.
         self.in_flight
-            .enter(self.number, self.schedule.due_ns(), self.counts);
+            .enter(self.number, self.schedule.due_ns, self.counts);
         self.numbering.write(memory, self.endpoint(), self.number);
     }
 
@@ -91,8 +92,9 @@ impl Fill for Pacer {
 pub struct Collector {
     pub(super) numbering: Numbering,
     in_flight: Arc<InFlight>,
-    meter: Arc<RoundTripMeter>,
-    sampler: Option<WakeupSampler>,
+    pub(super) meter: Arc<RoundTripMeter>,
+    /// Sampler of receive timestamps.
+    pub sampler: Option<WakeupSampler>,
 }
 
 impl Collector {
@@ -107,16 +109,6 @@ impl Collector {
             meter,
             sampler: None,
         }
-    }
-
-    /// Adds a sampler of receive timestamps.
-    pub fn with_wakeup_sampler(self, sampler: Option<WakeupSampler>) -> Self {
-        Self { sampler, ..self }
-    }
-
-    /// Returns the counter of its round trips.
-    pub fn meter(&self) -> Arc<RoundTripMeter> {
-        Arc::clone(&self.meter)
     }
 }
 

@@ -24,7 +24,7 @@ pub struct PacedFlood {
     thread: u16,
     /// Gaps between the batches of the first endpoint.
     gaps: GapWatch,
-    meter: Arc<PaceMeter>,
+    pub(super) meter: Arc<PaceMeter>,
 }
 
 impl PacedFlood {
@@ -46,26 +46,18 @@ impl PacedFlood {
         }
     }
 
-    /// Returns the counter of its pacing accuracy.
-    pub fn meter(&self) -> Arc<PaceMeter> {
-        Arc::clone(&self.meter)
-    }
-
     pub(super) fn begin(&mut self) {
         self.schedule.begin(self.thread);
     }
 
-    pub(super) fn endpoint(&self) -> usize {
-        self.rotation.endpoint
-    }
-
-    /// Waits until the next batch is due. Returns false if the caller must first check whether to stop.
-    pub(super) fn wait_until_due(&mut self) -> bool {
+    /// Waits until the next batch is due, and returns the index of its endpoint. `None`: the caller must first check
+    /// whether to stop.
+    pub(super) fn wait_until_due(&mut self) -> Option<usize> {
         let is_due = self.schedule.wait_until_due();
-        if is_due && self.endpoint() == 0 {
+        if is_due && self.rotation.endpoint == 0 {
             self.gaps.prepare();
         }
-        is_due
+        is_due.then_some(self.rotation.endpoint)
     }
 
     /// Handles a batch that the kernel had no room for: moves on to the next endpoint.
@@ -81,7 +73,7 @@ impl Fill for PacedFlood {
 
     fn sent(&mut self, packets: u64) {
         self.rotation.sent(packets);
-        if packets > 0 && self.endpoint() == 0 {
+        if packets > 0 && self.rotation.endpoint == 0 {
             let each = self.schedule.gap_ns() * self.rotation.endpoints as f64;
             self.gaps.went(each * packets as f64);
         }
@@ -148,7 +140,7 @@ impl GapWatch {
     fn went(&mut self, gap_ns: f64) {
         let now = clock::monotonic_ns();
         if let Some(before) = self.returned_ns.replace(now) {
-            self.meter.call_end_gaps.count(now.saturating_sub(before));
+            self.meter.count_call_end_gap(now.saturating_sub(before));
         }
         self.stage = match self.stage {
             Stage::Skips(bursts) => Stage::Skips(bursts.saturating_sub(1)),
@@ -172,7 +164,7 @@ impl GapWatch {
             // A lost timestamp gives no gap. The computer's clock may be set back meanwhile.
             if let Some((last, _)) = next.filter(|(_, next)| counts && stamp.number == *next) {
                 if let Some(gap_ns) = stamp.ns.checked_sub(last.ns) {
-                    self.meter.transmit_gaps.count(gap_ns);
+                    self.meter.count_transmit_gap(gap_ns);
                 }
             }
             self.last = Some(stamp);

@@ -1,8 +1,10 @@
 //! Probes: numbered datagrams that an echo returns. Their bytes, and the outcome of each.
 
 use std::net::SocketAddr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use crate::engine::lock;
 
 /// Length of a token, in bytes.
 pub const TOKEN_BYTES: usize = 16;
@@ -74,7 +76,7 @@ pub enum Fate {
 
 /// A probe whose outcome is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ProbeOutcome {
     /// Time at which the probe was due, in nanoseconds since the start.
     pub at_ns: u64,
     /// Outcome of the probe.
@@ -83,9 +85,9 @@ pub struct Outcome {
 
 /// Probes in the order of their numbers, and counters of the prober's socket.
 #[derive(Clone, Debug, Default)]
-pub struct Batch {
+pub struct ProbeBatch {
     /// Outcomes, without gaps between batches.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<ProbeOutcome>,
     /// Datagrams that the prober's own socket has dropped so far. Wraps.
     pub own_drops: u32,
     /// ICMP messages so far that no program listens at the other end. Wraps.
@@ -108,7 +110,7 @@ pub struct Target {
 impl Target {
     /// Sets the address of the echo.
     pub fn set(&self, address: SocketAddr, token: ProbeToken) {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = lock(&self.current);
         *current = Some((address, token));
         self.generation.fetch_add(1, Ordering::Release);
     }
@@ -128,7 +130,7 @@ impl Target {
         if generation == known {
             return None;
         }
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = lock(&self.current);
         current.map(|(address, token)| (generation, address, token))
     }
 }

@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
 use super::echo::BUFFER_BYTES;
-use super::probe::{self, Batch, Fate, OneWay, Outcome, ProbeToken, Return, Target};
+use super::probe::{self, Fate, OneWay, ProbeBatch, ProbeOutcome, ProbeToken, Return, Target};
 use crate::sys::arrival::ArrivalClock;
 use crate::sys::interrupt::StopRequested;
 use crate::sys::{buffers, clock, drops, priority};
@@ -64,7 +64,7 @@ pub struct Prober {
     next: u64,
     /// Number of the first probe that is in no batch yet.
     settled: u64,
-    batch: Batch,
+    batch: ProbeBatch,
 }
 
 impl Prober {
@@ -98,7 +98,7 @@ impl Prober {
             start_ns: clock::monotonic_ns(),
             next: 0,
             settled: 0,
-            batch: Batch::default(),
+            batch: ProbeBatch::default(),
             probing,
             target,
             generation,
@@ -109,7 +109,7 @@ impl Prober {
 
     /// Probes until all are sent and have returned or are lost, or until the stop. `take` gets the outcomes ten times a
     /// second, a timeout after the probes were sent. The thread's priority is raised if that is permitted. After a stop, outcomes that are not known yet are left out.
-    pub fn run(mut self, stop: &StopRequested, mut take: impl FnMut(Batch)) {
+    pub fn run(mut self, stop: &StopRequested, mut take: impl FnMut(ProbeBatch)) {
         clock::minimise_timer_slack();
         priority::raise();
         self.start_ns = clock::monotonic_ns();
@@ -129,9 +129,9 @@ impl Prober {
         self.hand_over(&mut take);
     }
 
-    fn hand_over(&mut self, take: &mut impl FnMut(Batch)) {
+    fn hand_over(&mut self, take: &mut impl FnMut(ProbeBatch)) {
         self.batch.own_drops = drops::socket_drops(&self.socket).unwrap_or(self.batch.own_drops);
-        let next = Batch {
+        let next = ProbeBatch {
             outcomes: Vec::with_capacity(self.batch.outcomes.len()),
             late_held_us: 0,
             ..self.batch
@@ -255,7 +255,7 @@ impl Prober {
                 State::Outstanding { .. } => return,
             };
             let at_ns = offset_ns(self.probing.gap_ns, self.settled);
-            self.batch.outcomes.push(Outcome { at_ns, fate });
+            self.batch.outcomes.push(ProbeOutcome { at_ns, fate });
             self.settled += 1;
         }
     }

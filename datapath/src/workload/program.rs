@@ -53,8 +53,8 @@ impl Program {
     /// Returns the counter of a client's round trips.
     pub fn round_trips(&self) -> Option<Arc<RoundTripMeter>> {
         match self.role()? {
-            Role::Client(client) => Some(client.meter()),
-            Role::Collector(collector) => Some(collector.meter()),
+            Role::Client(client) => Some(Arc::clone(&client.meter)),
+            Role::Collector(collector) => Some(Arc::clone(&collector.meter)),
             _ => None,
         }
     }
@@ -62,7 +62,7 @@ impl Program {
     /// Returns the counter of a paced flood's accuracy.
     pub fn pace(&self) -> Option<Arc<PaceMeter>> {
         match self.role()? {
-            Role::Flood(flood) => Some(flood.meter()),
+            Role::Flood(flood) => Some(Arc::clone(&flood.meter)),
             _ => None,
         }
     }
@@ -76,7 +76,7 @@ impl Program {
     }
 
     /// Returns whether its sockets are connected, if this differs from the case's setting.
-    pub(crate) fn connection(&self) -> Option<Connection> {
+    pub fn connection(&self) -> Option<Connection> {
         match self.role()? {
             Role::Server(_, connection) => Some(*connection),
             _ => None,

@@ -117,20 +117,8 @@ impl Role {
                 thread.done_sending();
                 Turn::End
             }
-            Self::Pacer(pacer) => {
-                if pacer.wait_until_due() {
-                    Turn::Send(pacer.endpoint())
-                } else {
-                    Turn::CheckStop
-                }
-            }
-            Self::Flood(flood) => {
-                if flood.wait_until_due() {
-                    Turn::Send(flood.endpoint())
-                } else {
-                    Turn::CheckStop
-                }
-            }
+            Self::Pacer(pacer) => pacer.wait_until_due().map_or(Turn::CheckStop, Turn::Send),
+            Self::Flood(flood) => flood.wait_until_due().map_or(Turn::CheckStop, Turn::Send),
             _ if thread.receiving_stopped() => Turn::End,
             Self::Client(client) => {
                 client.give_up(thread.timeout_tick());

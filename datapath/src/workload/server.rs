@@ -5,9 +5,8 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-use super::answering::Answering;
+use super::answering::{Answering, ReceivedRequest, spend};
 use super::meters::TIMEOUT_NS;
-use super::received_request::{ReceivedRequest, spend};
 use crate::data::{ServerModel, ServiceTime};
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::SequenceTracker;
@@ -17,16 +16,16 @@ use crate::sys::clock;
 /// A server, with the requests that wait for a response.
 #[derive(Debug)]
 pub struct Server {
-    received_requests: VecDeque<ReceivedRequest>,
+    requests: VecDeque<ReceivedRequest>,
     service: Option<ServiceTime>,
     /// True if the next response is ready to be sent.
     is_served: bool,
     /// Time when the server learned that the clients have stopped.
     stopped_ns: Option<u64>,
     tracker: Option<Arc<SequenceTracker>>,
-    /// Model of the worker threads, and the sockets over which they respond. [`Server::begin`] takes them to start the
-    /// threads.
-    beside: (ServerModel, Vec<UdpSocket>),
+    /// Model of the worker threads, and the sockets over which they respond, one per endpoint. The start of the loop
+    /// takes them.
+    pub workers: (ServerModel, Vec<UdpSocket>),
     answering: Option<Answering>,
 }
 
@@ -34,12 +33,12 @@ impl Server {
     /// Creates a server. With a `tracker`, it verifies whole requests and repeats them in the responses.
     pub fn new(service: Option<ServiceTime>, tracker: Option<Arc<SequenceTracker>>) -> Self {
         Self {
-            received_requests: VecDeque::with_capacity(64),
+            requests: VecDeque::with_capacity(64),
             service,
             is_served: false,
             stopped_ns: None,
             tracker,
-            beside: (ServerModel::Inline, Vec::new()),
+            workers: (ServerModel::Inline, Vec::new()),
             answering: None,
         }
     }
@@ -47,14 +46,6 @@ impl Server {
     /// Returns the tracker of the requests, while they are verified.
     pub(super) fn tracker(&self) -> Option<Arc<SequenceTracker>> {
         self.tracker.clone()
-    }
-
-    /// Sets a model whose worker threads process the requests and respond over these sockets, one per endpoint.
-    pub fn with_model(self, model: ServerModel, sockets: Vec<UdpSocket>) -> Self {
-        Self {
-            beside: (model, sockets),
-            ..self
-        }
     }
 
     /// Starts the worker threads, if the model has any. `theirs`: the engine's own way to run a job on another thread.
@@ -67,7 +58,7 @@ impl Server {
         payload_bytes: usize,
         meter: &Arc<Meter>,
     ) -> io::Result<()> {
-        let (model, sockets) = std::mem::take(&mut self.beside);
+        let (model, sockets) = std::mem::take(&mut self.workers);
         let over = (sockets, payload_bytes);
         self.answering = Answering::new(model, theirs, over, self.service, meter)?;
         Ok(())
@@ -101,9 +92,7 @@ impl Server {
     /// Returns the index of the next response's endpoint. `None`: no request is waiting.
     #[inline]
     pub(super) fn next(&self) -> Option<usize> {
-        self.received_requests
-            .front()
-            .map(|received_request| received_request.origin.endpoint)
+        self.requests.front().map(|request| request.origin.endpoint)
     }
 }
 
@@ -119,14 +108,14 @@ impl Check for Server {
         }
         // A datagram that is too short is not a request.
         if let Some(head) = datagram.first_chunk() {
-            let received_request = ReceivedRequest {
+            let request = ReceivedRequest {
                 head: *head,
                 origin,
                 whole,
             };
             match &self.answering {
-                None => self.received_requests.push_back(received_request),
-                Some(answering) => answering.answer(received_request, self.may_be_waited_for()),
+                None => self.requests.push_back(request),
+                Some(answering) => answering.answer(request, self.may_be_waited_for()),
             }
         }
     }
@@ -135,22 +124,22 @@ impl Check for Server {
 impl Fill for Server {
     #[inline]
     fn fill(&self, memory: &mut [u8]) {
-        if let Some(received_request) = self.received_requests.front() {
-            received_request.repeat(memory);
+        if let Some(request) = self.requests.front() {
+            request.repeat(memory);
         }
     }
 
     #[inline]
     fn sent(&mut self, _packets: u64) {
-        self.received_requests.pop_front();
+        self.requests.pop_front();
         self.is_served = false;
     }
 
     #[inline]
     fn destination(&self) -> Option<SocketAddr> {
-        self.received_requests
+        self.requests
             .front()
-            .and_then(|received_request| received_request.origin.source)
+            .and_then(|request| request.origin.source)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The program `udpbench` with the engines `monoio`, `compio` and `glommio`.
+//! The program `udpbench` with the engines `monoio`, `compio`, `glommio` and `smol`.
 
 use std::process::ExitCode;
 

@@ -27,7 +27,7 @@ use crate::sys::interrupt::Interrupt;
 use crate::term::output::{say, show};
 use crate::time::{nanoseconds, time_of_day, time_text};
 use crate::workload::Prober;
-use crate::workload::probe::{Batch, Target};
+use crate::workload::probe::{ProbeBatch, Target};
 
 /// Batches that wait for a slow disk, at most: a minute of them.
 const MAX_WAITING: usize = 600;
@@ -156,7 +156,7 @@ impl Course {
         self.end(interrupt)
     }
 
-    fn watch(&mut self, batches: &Receiver<Batch>, far_end: &FarEnd, watch: &mut Watch) {
+    fn watch(&mut self, batches: &Receiver<ProbeBatch>, far_end: &FarEnd, watch: &mut Watch) {
         loop {
             let batch = match batches.recv_timeout(LOOK) {
                 Ok(batch) => Some(batch),
@@ -214,7 +214,7 @@ impl Course {
         }
     }
 
-    fn take(&mut self, batch: &Batch) {
+    fn take(&mut self, batch: &ProbeBatch) {
         let clock_error_us = self.clock_error_us.load(Ordering::Relaxed);
         for outcome in &batch.outcomes {
             if let Some(minute) = self.minutes.take(outcome, clock_error_us) {

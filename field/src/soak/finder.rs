@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use self::open::{Fault, Open, Run};
 use super::event::Event;
 use crate::text::digits::whole;
-use crate::workload::probe::{Batch, Fate, Outcome, Return};
+use crate::workload::probe::{Fate, ProbeBatch, ProbeOutcome, Return};
 
 /// Faults that are closer than this are one event, in nanoseconds.
 pub const MERGE_NS: u64 = 1_000_000_000;
@@ -92,7 +92,7 @@ impl Finder {
     }
 
     /// Takes the next outcomes, and returns the events that are over.
-    pub fn take(&mut self, batch: &Batch) -> Vec<Event> {
+    pub fn take(&mut self, batch: &ProbeBatch) -> Vec<Event> {
         let mut over = Vec::new();
         let own_dropped = batch.own_drops != self.own_drops;
         let unreachable = batch.unreachable != self.unreachable;
@@ -132,7 +132,7 @@ impl Finder {
         whole(self.limits.gap_ns).max(1)
     }
 
-    fn take_outcome(&mut self, outcome: &Outcome) -> Option<Event> {
+    fn take_outcome(&mut self, outcome: &ProbeOutcome) -> Option<Event> {
         let (at_ns, gap_ns) = (outcome.at_ns, self.gap_ns());
         self.interval.due += 1;
         let mut over = None;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{BUCKETS, Histogram, bucket_of};
 use crate::text::digits::whole;
-use crate::workload::probe::{Fate, Outcome, Return};
+use crate::workload::probe::{Fate, ProbeOutcome, Return};
 
 /// Length, in nanoseconds.
 const LENGTH_NS: u64 = 60_000_000_000;
@@ -129,7 +129,7 @@ impl Minutes {
 
     /// Counts an outcome. Returns the minute before if it is over. `clock_error_us` is the bound of this host's clock, 0
     /// if it is not known.
-    pub fn take(&mut self, outcome: &Outcome, clock_error_us: u32) -> Option<Minute> {
+    pub fn take(&mut self, outcome: &ProbeOutcome, clock_error_us: u32) -> Option<Minute> {
         let over = outcome.at_ns >= self.minute.probes.start_ns + LENGTH_NS;
         let over = over.then(|| self.end(outcome.at_ns));
         let probes = &mut self.minute.probes;
@@ -212,7 +212,7 @@ mod tests {
                 }),
             };
             let at_ns = n * gap_ns;
-            found.extend(minutes.take(&Outcome { at_ns, fate }, 0));
+            found.extend(minutes.take(&ProbeOutcome { at_ns, fate }, 0));
         }
         found.extend(minutes.finish());
         let lengths: Vec<u64> = found

@@ -73,7 +73,7 @@ pub(super) fn quantiles(times: &Histogram) -> String {
 mod tests {
     use super::*;
     use crate::soak::minute::Minutes;
-    use crate::workload::probe::{EchoState, Fate, OneWay, Outcome, Return};
+    use crate::workload::probe::{EchoState, Fate, OneWay, ProbeOutcome, Return};
 
     /// Returns a minute of probes of a round trip of 200 us, with clocks that differ.
     fn minute(here_us: u32, there_us: u32, ahead_ns: i64) -> Minute {
@@ -94,7 +94,7 @@ mod tests {
                 state,
             };
             let fate = Fate::Returned(found);
-            minutes.take(&Outcome { at_ns: 0, fate }, here_us);
+            minutes.take(&ProbeOutcome { at_ns: 0, fate }, here_us);
         }
         minutes.finish().expect("probes")
     }

@@ -9,7 +9,7 @@ and 2.4 %.
 import math
 from typing import NamedTuple
 
-ENGINES = ["std", "nix", "mio-level", "mio-exhaustive", "tokio", "smol"]
+ENGINES = ["std", "nix", "mio-level", "mio-exhaustive", "tokio", "socket2"]
 CONNECTIONS = ["connected", "unconnected"]
 # The engines of a sweep of few.
 FEW = {2: ["std", "mio-level"], 3: ["std", "mio-level", "mio-exhaustive"], len(ENGINES): ENGINES}

@@ -7,10 +7,10 @@ from tools.tries import faults
 
 ENGINES = {
     "std": 4, "mmsg": 4, "uring": 2, "gso-gro": 3, "gso": 1, "tokio": 3, "mio-exhaustive": 2, "mio-level": 1,
-    "epoll-drain": 1, "smol": 1, "message-io": 1, "quinn-udp": 1, "nix": 1, "spin": 1,
+    "epoll-drain": 1, "message-io": 1, "quinn-udp": 1, "nix": 1, "spin": 1,
 }  # fmt: skip
 OFFLOAD = {"gso-gro", "gso", "quinn-udp"}
-MANY_FLOWS = {"tokio", "mio-exhaustive", "mio-level", "epoll-drain", "smol"}
+MANY_FLOWS = {"tokio", "mio-exhaustive", "mio-level", "epoll-drain"}
 PAYLOADS = [26, 61, 300, 300, 1021, 1400, 1400, 1460, 4001, 8999]
 HEADERS = {4: 28, 6: 48}
 SHORT, LONG = "20mbit burst 10kb limit 30kb", "20mbit burst 10kb limit 3mb"

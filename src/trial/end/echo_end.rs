@@ -74,7 +74,7 @@ pub(crate) fn start(address: HostAddress) -> anyhow::Result<(EchoEnd, EchoLosses
     let interface = interface_addresses::interface_of(address.ip).unwrap_or_default();
     let losses = EchoLosses {
         watch: LossWatch::start(LossReader::without_reasons(&interface)),
-        unsent: echo.unsent(),
+        unsent: Arc::clone(&echo.unsent),
     };
     let run = move || {
         echo.run(LONGEST_SILENCE);

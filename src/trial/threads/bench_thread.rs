@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 
-use crate::data::{Side, ThreadSample};
+use crate::data::{Sched, Side, ThreadSample};
 use crate::engine::{FlowCounts, Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::real_time::{self, Class};
@@ -195,7 +195,7 @@ pub(crate) fn live(
         let pinned = core_affinity::set_for_current(core_affinity::CoreId { id });
         context.meter.pinned.store(pinned, Ordering::Relaxed);
     }
-    if let Some((class, priority)) = context.class() {
+    if let Some((class, priority)) = context.sched.map(Sched::class) {
         // A thread whose loop a program runs only watches the program, on the same CPU. It has to be able to end it.
         let is_above = context.executable.is_some() && class != Class::Other;
         set_class(class, priority + u8::from(is_above))?;

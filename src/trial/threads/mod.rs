@@ -20,8 +20,8 @@ use crate::host::placement::Placement;
 use crate::sys::wakeup;
 use crate::trial::messages::spec::EndRole;
 use crate::trial::spawned::wait_for_input;
-use crate::workload::context::{Control, ThreadContext};
-use crate::workload::{CALLED_OFF, PaceMeter, Program, RoundTripMeter};
+use crate::workload::context::{CALLED_OFF, Control, ThreadContext};
+use crate::workload::{PaceMeter, Program, RoundTripMeter};
 
 /// The bench threads of one run. Dropping it stops and joins them, whatever they are doing.
 pub(crate) struct BenchThreads {
@@ -76,7 +76,7 @@ impl BenchThreads {
         program: Program,
         cpu: Option<usize>,
     ) -> anyhow::Result<()> {
-        let (side, connection) = (program.side(), case.connection);
+        let (side, connection) = (program.side(), program.connection());
         let entry = match side {
             Side::Alone => engines::together(sender, receiver).unwrap_or(sender),
             _ if program.is_of_senders() => sender,
@@ -91,18 +91,22 @@ impl BenchThreads {
         let pool = self.pool.clone().filter(|_| entry.runs_on_workers(case));
         let is_pooled = pool.is_some();
         let cpu = cpu.filter(|_| !is_pooled);
-        let sched = case.sched;
         let handle = thread::Builder::new()
             .name(format!("{side} {}", self.all.len()))
             .spawn({
                 let control = Arc::clone(&self.control);
                 let meter = Arc::clone(&meter);
                 let ended = Ended(Arc::clone(&self.ended));
-                let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
-                let context = Arc::new(context.on(pool).by(entry.executable, sched));
+                let connection = connection.unwrap_or(case.connection);
+                let mut context =
+                    ThreadContext::new(Arc::clone(&control), Arc::clone(&meter), connection);
+                context.pool = pool;
+                context.executable = entry.executable;
+                context.sched = case.sched;
+                let context = Arc::new(context);
                 move || {
                     let _ended = ended;
-                    let run = |context: &Arc<ThreadContext>| run(program, connection, context);
+                    let run = |context: &Arc<ThreadContext>| run(program, context);
                     bench_thread::live(run, cpu, &control, &context)
                 }
             })

@@ -289,7 +289,6 @@ fn features() -> String {
         ("manual", cfg!(feature = "manual")),
         ("calibration", cfg!(feature = "calibration")),
         ("tokio", cfg!(feature = "tokio")),
-        ("smol", cfg!(feature = "smol")),
         ("quinn-udp", cfg!(feature = "quinn-udp")),
         ("uring", cfg!(feature = "uring")),
     ];

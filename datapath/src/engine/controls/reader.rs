@@ -8,7 +8,9 @@ use std::os::fd::AsFd;
 use super::{Arrived, Controls, ECN_BITS, ReadControls, own_address};
 use crate::data::Cmsg;
 use crate::sys::clock;
-use crate::sys::control_messages::{self, ControlMessages};
+use crate::sys::control_messages::{
+    ControlMessages, request_arrivals, request_destinations, request_traffic_classes,
+};
 
 /// Largest time by which the clock may be set back during a trial without making arrivals wrong, in nanoseconds.
 const CLOCK_STEP_NS: u64 = 3_600_000_000_000;
@@ -113,23 +115,15 @@ impl ControlReader {
 
 /// Requests kinds of control messages at a socket with the address `own`.
 fn request(socket: &impl AsFd, own: IpAddr, kinds: Cmsg) -> io::Result<()> {
-    let requests: [(Cmsg, &dyn Fn() -> io::Result<()>); 3] = [
-        (Cmsg::PKTINFO, &|| {
-            control_messages::request_destinations(socket, own)
-        }),
-        (Cmsg::ECN, &|| {
-            control_messages::request_traffic_classes(socket, own)
-        }),
-        (Cmsg::TIMESTAMP, &|| {
-            control_messages::request_arrivals(socket)
-        }),
-    ];
-    for (kind, request) in requests.iter().filter(|(kind, _)| kinds.has(*kind)) {
+    let requested = |kind, request: &dyn Fn() -> io::Result<()>| {
         let lacks =
             |error| io::Error::other(format!("--cmsg {kind}: the kernel lacks it: {error}"));
-        request().map_err(lacks)?;
-    }
-    Ok(())
+        let requested = kinds.has(kind).then(request).transpose();
+        requested.map(drop).map_err(lacks)
+    };
+    requested(Cmsg::PKTINFO, &|| request_destinations(socket, own))?;
+    requested(Cmsg::ECN, &|| request_traffic_classes(socket, own))?;
+    requested(Cmsg::TIMESTAMP, &|| request_arrivals(socket))
 }
 
 #[cfg(test)]

@@ -8,10 +8,11 @@ mod flow;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use self::flow::{Arrival, FlowOrder, Jitter};
 use crate::data::{LEAST_BYTES, LEAST_REQUEST_BYTES, TIMED_BYTES, Verified};
+use crate::engine::lock;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::sys::clock;
 
@@ -51,11 +52,11 @@ impl Fill for SequenceWriter {
 #[derive(Debug)]
 pub struct SequenceTracker {
     payload_bytes: usize,
-    seen: Mutex<Seen>,
+    findings: Mutex<Findings>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct Findings {
     verified: Verified,
     flows: HashMap<u16, FlowRecord>,
 }
@@ -73,34 +74,30 @@ impl SequenceTracker {
     pub fn new(payload_bytes: usize) -> Self {
         Self {
             payload_bytes,
-            seen: Mutex::default(),
+            findings: Mutex::default(),
         }
     }
 
     /// Sets the source address of a flow. Datagrams for which the engine reports another source count as
     /// corrupted.
     pub fn expect_source(&self, flow: u16, source: SocketAddr) {
-        self.seen().flows.entry(flow).or_default().source = Some(source);
+        lock(&self.findings).flows.entry(flow).or_default().source = Some(source);
     }
 
     /// Returns the findings so far, with the largest jitter of any flow.
     pub fn verified(&self) -> Verified {
-        let seen = self.seen();
-        let jitters = seen.flows.values().filter_map(|flow| flow.jitter.ns());
+        let findings = lock(&self.findings);
+        let jitters = findings.flows.values().filter_map(|flow| flow.jitter.ns());
         Verified {
             jitter_ns: jitters.max(),
-            ..seen.verified
+            ..findings.verified
         }
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn enter(&self, datagram: &[u8], origin: Origin) {
         let came_ns = clock::monotonic_ns();
-        let mut seen = self.seen();
-        let Seen { verified, flows } = &mut *seen;
+        let mut findings = lock(&self.findings);
+        let Findings { verified, flows } = &mut *findings;
         verified.packets += 1;
         let Some((flow, number, sent_ns)) = read(datagram, self.payload_bytes) else {
             verified.corrupted += 1;

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,7 @@ use nix::sys::time::TimeSpec;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{Pid, getppid, pipe2};
 
+use crate::engine::lock;
 use crate::sys::processes;
 use crate::sys::real_time::{self, Class};
 
@@ -42,7 +43,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// Kills all processes of all programs, and lets no other program start in this process, which is about to end.
 pub fn end_all() {
     // Never opened again: a trial may still be starting its programs.
-    mem::forget(ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
+    mem::forget(lock(&ONE_AT_A_TIME));
     kill_marked(&mark_of_this_process());
 }
 
@@ -114,7 +115,7 @@ impl Child {
         unsafe { command.pre_exec(move || prepare(given, parent, class)) };
         let process = {
             // Otherwise std's own pipe to the child might be one of the descriptors that are replaced there.
-            let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+            let _one = lock(&ONE_AT_A_TIME);
             let _taken = [reserve(socket)?, reserve(socket)?];
             command.spawn().map_err(wrong)?
         };

@@ -1,15 +1,15 @@
 //! What a program publishes on its page: its counts, on their way to the meter of its bench thread; the times of round
 //! trips; and datagrams while they are verified.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::Bench;
 use super::page::{Page, Published, ROUND_TRIPS, SLOTS};
 use crate::engine::payload::{Fill, Origin};
 use crate::engine::verify::SequenceWriter;
-use crate::engine::{Meter, OutsideCounts, Tally};
+use crate::engine::{Meter, OutsideCounts, Tally, lock};
 use crate::workload::RoundTripMeter;
 
 /// Task of a program.
@@ -50,33 +50,19 @@ impl Shared {
         }
     }
 
-    /// Returns the counts when they were published last.
-    pub(super) fn counts(&self) -> Published {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).0
-    }
-
-    /// Checks that the program has not published counts that cannot be right.
+    /// Copies the counts so far into the meter, and returns them.
     ///
     /// # Errors
-    /// Returns what it did.
-    pub(super) fn check(&self) -> Result<(), &'static str> {
-        if self.is_wrong.load(Ordering::Relaxed) {
-            return Err("published counts that went back, or grew beyond all limits");
-        }
-        Ok(())
-    }
-}
-
-impl OutsideCounts for Shared {
-    fn publish(&self, meter: &Meter) {
-        let mut looked = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Returns what the program did if it has published counts that cannot be right, now or before.
+    pub(super) fn copy_counts(&self, meter: &Meter) -> Result<Published, &'static str> {
+        let mut looked = lock(&self.last);
         let (now, at) = (self.page.published(), Instant::now());
         let (last, then) = *looked;
         if !now.can_follow(&last, at.saturating_duration_since(then)) {
             self.is_wrong.store(true, Ordering::Relaxed);
         }
         if self.is_wrong.load(Ordering::Relaxed) {
-            return;
+            return Err("published counts that went back, or grew beyond all limits");
         }
         // A refused datagram is counted as refused before it is counted as sent.
         meter.refusals.add(now.refused - last.refused, 0);
@@ -100,6 +86,14 @@ impl OutsideCounts for Shared {
             }
         }
         *looked = (now, at);
+        Ok(now)
+    }
+}
+
+impl OutsideCounts for Shared {
+    fn publish(&self, meter: &Meter) {
+        // The bench thread learns of an error by its own call.
+        let _ = self.copy_counts(meter);
     }
 }
 

@@ -24,7 +24,7 @@ use self::counts::{Contents, Role, Shared};
 use self::page::{Page, Published, at};
 pub(super) use self::programs::probe;
 pub use self::programs::{add, add_all, all, find};
-use crate::data::{Batch, Connection};
+use crate::data::{Batch, Connection, Sched};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{Endpoint, IoOptions, OutsideCounts, Remark};
 use crate::sys::protocols::Protocols;
@@ -47,16 +47,12 @@ const LOOK_VERIFYING: Duration = Duration::from_micros(100);
 /// # Errors
 /// Fails if the program cannot be started, is not ready in time, ends too early, does not end, or publishes counts that
 /// cannot be right. The message quotes what the program said last. No process is left running.
-pub(super) fn run(
-    program: Program,
-    connection: Connection,
-    thread: &Arc<ThreadContext>,
-) -> io::Result<Remark> {
+pub(super) fn run(program: Program, thread: &Arc<ThreadContext>) -> io::Result<Remark> {
     let path = thread.executable.ok_or(io::ErrorKind::InvalidInput)?;
-    let bench = Bench::new(program, connection)?;
+    let bench = Bench::new(program, thread.connection)?;
     let shared = Arc::new(Shared::new(bench.page()?, bench.role));
     let given = [bench.endpoint.socket.as_fd(), shared.page.file()];
-    let mut child = Child::start(path, given, thread.class())?;
+    let mut child = Child::start(path, given, thread.sched.map(Sched::class))?;
     get_ready(&mut child, &shared.page)?;
     refuse_company(&mut child)?;
     let delivered = bench.delivered();
@@ -78,10 +74,9 @@ pub(super) fn run(
         _ => LOOK,
     };
     let mut exchange = |child: &mut Child| {
-        shared.publish(&thread.meter);
-        let exchanged = shared.check();
-        exchanged
-            .and_then(|()| contents.exchange(&shared.page, &shared.counts()))
+        let counts = shared.copy_counts(&thread.meter);
+        counts
+            .and_then(|counts| contents.exchange(&shared.page, &counts).map(|()| counts))
             .map_err(|did| child.error(did))
     };
     while !is_stopped() {
@@ -96,12 +91,12 @@ pub(super) fn run(
     if bench.role.initiates() {
         thread.done_sending();
     }
-    exchanged?;
+    let counts = exchanged?;
     ended?;
-    if let Some(wrong) = bench.wrong_bytes(&shared.counts()) {
+    if let Some(wrong) = bench.wrong_bytes(&counts) {
         return Err(child.error(&wrong));
     }
-    if let Some(surplus) = bench.surplus(delivered, shared.counts().packets) {
+    if let Some(surplus) = bench.surplus(delivered, counts.packets) {
         return Err(child.error(&format!(
             "counted {surplus} datagrams more than UDP delivered to all sockets of this host"
         )));
@@ -167,7 +162,6 @@ struct Bench {
 
 impl Bench {
     fn new(program: Program, connection: Connection) -> io::Result<Self> {
-        let connection = program.connection().unwrap_or(connection);
         let round_trips = program.round_trips();
         let (role, mut options, writer, tracker) = match program {
             Program::Flood(mut out) => (Role::Send, out.options, out.writers.pop(), None),
@@ -178,7 +172,7 @@ impl Bench {
                 match role {
                     workload::Role::Client(client) => {
                         let writer =
-                            SequenceWriter::new(client.first_flow(), options.payload_bytes);
+                            SequenceWriter::new(client.numbering.first_flow, options.payload_bytes);
                         let writer = tracker.is_some().then_some(writer);
                         (Role::Client, options, writer, tracker)
                     }

@@ -1,12 +1,12 @@
 //! The programs that this process knows as engines: those that the command line, a log or a trial has named.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use nix::unistd::{AccessFlags, access};
 
 use crate::data::{EngineName, Group};
-use crate::engine::{About, Selection};
+use crate::engine::{About, lock};
 use crate::engines::Entry;
 
 static PROGRAMS: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
@@ -14,7 +14,6 @@ static PROGRAMS: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 const ABOUT: About = About {
     summary: "a program of yours, one process per bench thread",
     group: Group::Program,
-    selection: Selection::OnRequest,
     can_spin: true,
     ..About::PLAIN
 };
@@ -37,7 +36,7 @@ pub fn add(name: Option<EngineName>, path: &Path) -> Result<&'static Entry, Stri
             "there is an engine {name} already: give it another name, {named}"
         ));
     }
-    let mut programs = programs();
+    let mut programs = lock(&PROGRAMS);
     match programs.iter().find(|entry| entry.name() == name) {
         Some(known) if known.executable == Some(&path) => Ok(known),
         Some(known) => Err(format!(
@@ -68,7 +67,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 /// Returns all programs.
 pub fn all() -> Vec<&'static Entry> {
-    programs().clone()
+    lock(&PROGRAMS).clone()
 }
 
 /// Checks that a program can be started on this host, without starting it.
@@ -83,10 +82,6 @@ pub(in crate::engines) fn probe(path: &Path) -> Result<(), String> {
             access(path, AccessFlags::X_OK).map_err(|_| "it is not executable: chmod +x".to_owned())
         }
     }
-}
-
-fn programs() -> MutexGuard<'static, Vec<&'static Entry>> {
-    PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes an entry that lives as long as the process, as those of compiled engines do.

@@ -1,7 +1,6 @@
 //! Receives GRO aggregates: one buffer and one control message for recvmsg(2), with raw headers as in [`super::receive_batch`].
 
 use std::io;
-use std::mem;
 use std::net::UdpSocket;
 
 use libc::{c_int, c_void, iovec, mmsghdr};
@@ -18,8 +17,7 @@ pub struct CoalescedReceive<R = NoControls> {
     /// The header points into the buffers below.
     header: mmsghdr,
     buffer: FixedBuffer<u8>,
-    control: FixedBuffer<Control>,
-    /// Memory for that message and others. Empty if there are no others.
+    /// Memory for that message, and for others.
     controls: FixedBuffer<ControlMemory>,
     reader: R,
     /// Kept alive for the header.
@@ -32,9 +30,9 @@ pub struct CoalescedReceive<R = NoControls> {
 // SAFETY: the pointers lead to memory that `self` owns.
 unsafe impl<R: Send> Send for CoalescedReceive<R> {}
 
-/// Memory for the control message of UDP_GRO, an `int` (udp(7)).
+/// The control message of UDP_GRO, an `int` (udp(7)).
 #[repr(C)]
-struct Control {
+struct SegmentSizeMessage {
     header: libc::cmsghdr,
     segment_bytes: c_int,
     /// Makes the memory as long and as aligned as CMSG_SPACE requires: the kernel pads to the size of a `long`, and
@@ -50,30 +48,22 @@ impl<R: ReadControls> CoalescedReceive<R> {
     const CONTROL_BYTES: usize = if R::READS {
         ControlMemory::BYTES
     } else {
-        size_of::<Control>()
+        size_of::<SegmentSizeMessage>()
     };
 
     /// Creates the buffer. On unconnected sockets it also receives the source address.
     pub fn new<A: Addressing<Controls = R>>(reader: R) -> Self {
         let buffer = FixedBuffer::new(vec![0; MOST_BYTES]);
-        let iovec = FixedBuffer::one(iovec {
+        let iovec = FixedBuffer::new([iovec {
             iov_base: buffer.at(0).cast::<c_void>(),
             iov_len: buffer.len(),
-        });
-        #[expect(unsafe_code, reason = "padding differs between C libraries")]
-        // SAFETY: the structure holds integers only.
-        let control: FixedBuffer<Control> = FixedBuffer::one(unsafe { mem::zeroed() });
-        let source = (!A::CONNECTED).then(|| FixedBuffer::one(Source::EMPTY));
+        }]);
+        let source = (!A::CONNECTED).then(|| FixedBuffer::new([Source::EMPTY]));
         let mut header = messages::zeroed();
         header.msg_hdr.msg_iov = iovec.at(0);
         header.msg_hdr.msg_iovlen = 1;
-        let controls = vec![ControlMemory::EMPTY; usize::from(R::READS)];
-        let controls = FixedBuffer::new(controls);
-        header.msg_hdr.msg_control = if R::READS {
-            controls.at(0).cast::<c_void>()
-        } else {
-            control.at(0).cast::<c_void>()
-        };
+        let controls = FixedBuffer::new([ControlMemory::EMPTY]);
+        header.msg_hdr.msg_control = controls.at(0).cast::<c_void>();
         if let Some(source) = &source {
             header.msg_hdr.msg_name = source.at(0).cast::<c_void>();
             header.msg_hdr.msg_namelen = Source::BYTES;
@@ -81,7 +71,6 @@ impl<R: ReadControls> CoalescedReceive<R> {
         Self {
             header,
             buffer,
-            control,
             controls,
             reader,
             _iovec: iovec,
@@ -126,7 +115,9 @@ impl<R: ReadControls> CoalescedReceive<R> {
     /// Returns the segment size in bytes. `None`: a single datagram was received.
     #[inline]
     fn segment_bytes(&self) -> Option<usize> {
-        let control = &self.control[0];
+        #[expect(unsafe_code, reason = "the kernel writes the message as its own type")]
+        // SAFETY: the memory is longer than the message, aligned to 8 bytes, and any integers are valid in it.
+        let control = unsafe { &*self.controls.at(0).cast::<SegmentSizeMessage>() };
         let is_ours = self.header.msg_hdr.msg_controllen > 0
             && control.header.cmsg_level == libc::SOL_UDP
             && control.header.cmsg_type == libc::UDP_GRO;
@@ -176,8 +167,8 @@ mod tests {
     fn aggregate_of(segment_bytes: c_int) -> CoalescedReceive {
         let mut aggregate = CoalescedReceive::new::<Unconnected>(NoControls);
         let header = &mut aggregate.header.msg_hdr;
-        header.msg_controllen = size_of::<Control>() as _;
-        let control = header.msg_control.cast::<Control>();
+        header.msg_controllen = size_of::<SegmentSizeMessage>() as _;
+        let control = header.msg_control.cast::<SegmentSizeMessage>();
         #[expect(unsafe_code, reason = "writes through the pointers, like the kernel")]
         // SAFETY: the buffer lives, and its header points to a control message of this type.
         unsafe {

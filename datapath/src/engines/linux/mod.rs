@@ -57,17 +57,14 @@ pub fn send_message(
     flags: c_int,
 ) -> io::Result<usize> {
     let payload = [IoSlice::new(payload)];
-    let message = MsgHdr::new().with_buffers(&payload);
-    let message = match peer {
-        Some(peer) => message.with_addr(peer),
-        None => message,
-    };
+    let mut message = MsgHdr::new().with_buffers(&payload);
+    if let Some(peer) = peer {
+        message = message.with_addr(peer);
+    }
     // A pointer to no messages would be one to nothing.
-    let message = if controls.is_empty() {
-        message
-    } else {
-        message.with_control(controls)
-    };
+    if !controls.is_empty() {
+        message = message.with_control(controls);
+    }
     SockRef::from(socket).sendmsg(&message, flags)
 }
 
@@ -83,10 +80,6 @@ struct FixedBuffer<T>(NonNull<[T]>);
 impl<T> FixedBuffer<T> {
     fn new(items: impl Into<Box<[T]>>) -> Self {
         Self(NonNull::from(Box::leak(items.into())))
-    }
-
-    fn one(item: T) -> Self {
-        Self::new([item])
     }
 
     /// Returns a pointer to item `n`.

@@ -43,25 +43,27 @@ impl SendBatch {
         } else {
             0
         };
-        let batch = Self::new(
-            payload.repeat(if options.own_payloads { count } else { 1 }),
-            payload.len(),
-            count,
-            peer,
-        );
-        Ok(batch.with_controls(options.sent_controls::<A>(&endpoint.socket)?))
+        let payloads = payload.repeat(if options.own_payloads { count } else { 1 });
+        let controls = options.sent_controls::<A>(&endpoint.socket)?;
+        Ok(Self::new(payloads, payload.len(), count, peer, controls))
     }
 
     /// Creates `count` datagrams of `bytes_each` bytes, to `peer` or, if `None`, to the peer of a connected socket.
-    /// `payloads` holds all payloads one after the other, or a single one for all datagrams.
+    /// `payloads` holds all payloads one after the other, or a single one for all datagrams. `controls` holds the bytes
+    /// of the control messages of each.
     ///
     /// # Panics
     /// Panics if the length of `payloads` fits neither.
-    pub fn new(
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "musl counts these few bytes in 32 bits"
+    )]
+    fn new(
         payloads: Vec<u8>,
         bytes_each: usize,
         count: usize,
         peer: Option<SocketAddr>,
+        controls: Vec<u8>,
     ) -> Self {
         assert!([bytes_each, bytes_each * count].contains(&payloads.len()));
         let payloads = FixedBuffer::new(payloads);
@@ -75,7 +77,8 @@ impl SendBatch {
         let iovecs = FixedBuffer::new(iovecs.collect::<Vec<_>>());
         let peer = peer.map(SockAddr::from);
         let peer_bytes = peer.as_ref().map_or(0, SockAddr::len);
-        let peer = peer.map(|peer| FixedBuffer::one(peer.as_storage()));
+        let peer = peer.map(|peer| FixedBuffer::new([peer.as_storage()]));
+        let controls = FixedBuffer::new(controls);
         let header = |n: usize| {
             let mut header = messages::zeroed();
             header.msg_hdr.msg_iov = iovecs.at(if iovecs.len() == 1 { 0 } else { n });
@@ -83,6 +86,10 @@ impl SendBatch {
             if let Some(peer) = &peer {
                 header.msg_hdr.msg_name = peer.at(0).cast::<c_void>();
                 header.msg_hdr.msg_namelen = peer_bytes;
+            }
+            if !controls.is_empty() {
+                header.msg_hdr.msg_control = controls.at(0).cast::<c_void>();
+                header.msg_hdr.msg_controllen = controls.len() as _;
             }
             header
         };
@@ -92,24 +99,8 @@ impl SendBatch {
             payloads,
             iovecs,
             peer,
-            controls: FixedBuffer::new([]),
+            controls,
         }
-    }
-
-    /// Adds the bytes of control messages to each datagram.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "musl counts these few bytes in 32 bits"
-    )]
-    fn with_controls(mut self, controls: Vec<u8>) -> Self {
-        self.controls = FixedBuffer::new(controls);
-        if !self.controls.is_empty() {
-            for header in self.headers.iter_mut() {
-                header.msg_hdr.msg_control = self.controls.at(0).cast::<c_void>();
-                header.msg_hdr.msg_controllen = self.controls.len() as _;
-            }
-        }
-        self
     }
 
     /// Returns the number of datagrams.
@@ -219,7 +210,7 @@ mod tests {
     fn the_pointers_of_a_batch_that_has_moved_lead_to_what_was_stamped() {
         let peer: SocketAddr = PEER.parse().expect("an address");
         for peer in [Some(peer), None] {
-            let batch = SendBatch::new(vec![0; 4 * 3], 3, 4, peer);
+            let batch = SendBatch::new(vec![0; 4 * 3], 3, 4, peer, Vec::new());
             let mut batch = Box::new(batch);
             let messages: Vec<_> = batch.messages().collect();
             for first in [1, 50] {
@@ -244,7 +235,7 @@ mod tests {
         least.expect("the kernel makes more of it");
         near.set_nonblocking(true).expect("fcntl works");
         let socket = UdpSocket::from(OwnedFd::from(near));
-        let mut batch = SendBatch::new(vec![7; 300], 300, 64, None);
+        let mut batch = SendBatch::new(vec![7; 300], 300, 64, None, Vec::new());
         let outcome = batch.send(&socket).expect("there is room for one");
         assert!(outcome.moved.packets < 64, "{outcome:?}");
         assert!(is_full(&socket), "{outcome:?}");
@@ -266,7 +257,7 @@ mod tests {
 
     #[test]
     fn datagrams_that_share_a_payload_share_its_memory() {
-        let batch = SendBatch::new(vec![9; 5], 5, 3, None);
+        let batch = SendBatch::new(vec![9; 5], 5, 3, None, Vec::new());
         let payloads: Vec<_> = batch.messages().map(|(_, payload)| payload).collect();
         assert_eq!(payloads, vec![payloads[0]; 3]);
         for (message, _) in batch.messages() {

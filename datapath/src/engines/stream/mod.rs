@@ -18,14 +18,14 @@ pub use self::awaited::{Awaited, InterruptibleSocket};
 pub use self::synchronous::Blocking;
 use self::synchronous::Polled;
 use super::mio::Reactor;
-use crate::data::{Connection, Transport};
+use crate::data::Transport;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{BatchCount, DatagramIo, Engine, IoOptions, Remark};
 use crate::workload::context::ThreadContext;
 use crate::workload::{self, Program};
 
 /// A function that runs one bench thread from start to stop.
-pub type BenchThread = fn(Program, Connection, &Arc<ThreadContext>) -> io::Result<Remark>;
+pub type BenchThread = fn(Program, &Arc<ThreadContext>) -> io::Result<Remark>;
 
 /// A function that returns the size of a message in a transport, in bytes. Its arguments are the payload in bytes and
 /// whether the client sends the message. `None`: the transport keeps messages apart.
@@ -55,7 +55,7 @@ impl Carrier {
         Self {
             engine: E::ABOUT.name,
             transport,
-            thread: |program, connection, thread| workload::run::<E>(program, connection, thread),
+            thread: workload::run::<E>,
             bytes_of: usual_size(transport),
         }
     }

@@ -11,9 +11,9 @@ use crate::data::Cmsg;
 use crate::engine::prelude::*;
 use crate::engine::{Controls, WithControls};
 use crate::sys::control_messages;
-use crate::testing::bench::{self, BYTES, Bench, Outcome, Stage, broken};
+use crate::testing::bench::{self, BYTES, Bench, CheckResult, Stage, broken};
 use crate::testing::ends::{Ends, Peer, SILENCE, V4, V6};
-use crate::testing::exchange::{Recorded, Seen};
+use crate::testing::exchange::{Recorded, SeenDatagrams};
 use crate::testing::{LIMIT, Point, assert_none, receives, sends};
 
 /// ECN bits that a call sets: ECT(0).
@@ -47,7 +47,7 @@ fn check<E: Engine>(bench: &mut Bench) {
 }
 
 fn exchange<E: Engine, A: Addressing>(bench: &mut Bench, ip: IpAddr, kinds: Cmsg) {
-    let mut check = |direction, check: fn(Ends, Cmsg, &Stage) -> Outcome| {
+    let mut check = |direction, check: fn(Ends, Cmsg, &Stage) -> CheckResult| {
         if let Some(ends) = Ends::new::<A>(ip, 1) {
             let when = format!("{}, --cmsg {kinds}", ends.when(direction));
             bench.check(when, move |stage| check(ends, kinds, stage));
@@ -70,7 +70,11 @@ fn options(ends: &mut Ends, kinds: Cmsg, direction: Direction) -> IoOptions {
 }
 
 /// Sends, and compares the traffic class and the source at the peer.
-fn sends_kinds<E: Engine, A: Addressing>(mut ends: Ends, kinds: Cmsg, stage: &Stage) -> Outcome {
+fn sends_kinds<E: Engine, A: Addressing>(
+    mut ends: Ends,
+    kinds: Cmsg,
+    stage: &Stage,
+) -> CheckResult {
     let mut opened = stage.open::<E, A>(options(&mut ends, kinds, Direction::Sends))?;
     let peer = &ends.peers[0];
     let requested = control_messages::request_traffic_classes(&peer.socket, peer.ours.ip());
@@ -114,7 +118,11 @@ fn taken(peer: &Peer) -> (Option<u8>, Option<SockaddrStorage>) {
 }
 
 /// Receives datagrams with ECT(0), which is right, and then one without, which is not.
-fn reads_kinds<E: Engine, A: Addressing>(mut ends: Ends, kinds: Cmsg, stage: &Stage) -> Outcome {
+fn reads_kinds<E: Engine, A: Addressing>(
+    mut ends: Ends,
+    kinds: Cmsg,
+    stage: &Stage,
+) -> CheckResult {
     let mut opened = stage.open::<E, A>(options(&mut ends, kinds, Direction::Receives))?;
     let peer = &ends.peers[0];
     mark(peer, if kinds.has(Cmsg::ECN) { ECT_0 } else { 0 });
@@ -125,7 +133,7 @@ fn reads_kinds<E: Engine, A: Addressing>(mut ends: Ends, kinds: Cmsg, stage: &St
     }
     mark(peer, 0b01);
     peer.send(&[1; BYTES]);
-    let mut seen = Seen::default();
+    let mut seen = SeenDatagrams::default();
     while seen.0.is_empty() {
         opened.take(&mut seen)?;
     }

@@ -28,7 +28,7 @@ fn sends(pacer: &mut Pacer) -> [u8; HEAD_BYTES] {
 #[test]
 fn a_round_trip_counts_from_when_its_request_was_due() {
     let (mut pacer, mut collector) = client(1000.0);
-    pacer.schedule.set_due(clock::monotonic_ns() - 5_000_000);
+    pacer.schedule.due_ns = clock::monotonic_ns() - 5_000_000;
     let request = sends(&mut pacer);
     collector.check(&request, Origin::PEER);
     collector.check(&request, Origin::PEER);
@@ -45,7 +45,7 @@ fn a_round_trip_counts_from_when_its_request_was_due() {
 fn a_request_that_is_due_in_the_window_is_of_it_with_its_answer() {
     let (mut pacer, mut collector) = client(1000.0);
     let send = |pacer: &mut Pacer| {
-        pacer.schedule.set_due(clock::monotonic_ns());
+        pacer.schedule.due_ns = clock::monotonic_ns();
         sends(pacer)
     };
     pacer.meter.close_window();
@@ -68,7 +68,7 @@ fn a_request_that_is_due_in_the_window_is_of_it_with_its_answer() {
 #[test]
 fn an_answer_that_comes_too_late_is_none() {
     let (mut pacer, mut collector) = client(1000.0);
-    pacer.schedule.set_due(clock::monotonic_ns() - TIMEOUT_NS);
+    pacer.schedule.due_ns = clock::monotonic_ns() - TIMEOUT_NS;
     let request = sends(&mut pacer);
     collector.check(&request, Origin::PEER);
     let found = collector.meter.round_trips();
@@ -84,7 +84,7 @@ fn where_there_are_too_many_the_oldest_are_given_up() {
     let far_off = clock::monotonic_ns() + 3_600_000_000_000;
     let mut requests = Vec::new();
     for _ in 0..InFlight::PLACES.start() + 10 {
-        pacer.schedule.set_due(far_off);
+        pacer.schedule.due_ns = far_off;
         requests.push(sends(&mut pacer));
     }
     for request in &requests {

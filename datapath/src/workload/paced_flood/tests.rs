@@ -21,7 +21,7 @@ fn a_flood_catches_up_and_never_has_more_gone_than_is_due() {
     std::thread::sleep(std::time::Duration::from_millis(2));
     let mut sent = 0;
     while sent < 500 {
-        if flood.wait_until_due() {
+        if flood.wait_until_due().is_some() {
             flood.sent(BATCH);
             let due = (clock::monotonic_ns() - begun) / 10_000 + 1;
             sent += BATCH;

@@ -11,7 +11,7 @@ const PROBING: Probing = Probing {
     timeout_ns: 200_000_000,
 };
 
-fn outcomes(prober: Prober) -> Vec<Outcome> {
+fn outcomes(prober: Prober) -> Vec<ProbeOutcome> {
     let mut outcomes = Vec::new();
     prober.run(&StopRequested::default(), |batch| {
         outcomes.extend(batch.outcomes);
@@ -39,7 +39,7 @@ fn each_probe_has_one_outcome_in_the_order_of_their_numbers() {
     let unsent = found.iter().filter(|it| it.fate == Fate::Unsent);
     assert_eq!(returned.count() + unsent.count(), 100);
     assert!(target.heard_ns() > 0);
-    for Outcome { fate, .. } in &found {
+    for ProbeOutcome { fate, .. } in &found {
         let Fate::Returned(it) = fate else { continue };
         let OneWay {
             forward_ns,
@@ -67,7 +67,7 @@ fn probes_that_nobody_returns_are_lost_and_icmp_says_so() {
     let mut unreachable = 0;
     let mut returned = 0;
     prober.run(&StopRequested::default(), |batch| {
-        let is_return = |it: &&Outcome| matches!(it.fate, Fate::Returned(_));
+        let is_return = |it: &&ProbeOutcome| matches!(it.fate, Fate::Returned(_));
         returned += batch.outcomes.iter().filter(is_return).count();
         unreachable = batch.unreachable;
     });

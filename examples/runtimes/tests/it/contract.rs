@@ -1,7 +1,7 @@
 //! What udpbench expects of an engine.
 
 use udpbench::testing::check_engine;
-use udpbench_runtimes::{Compio, Glommio, Monoio};
+use udpbench_runtimes::{Compio, Glommio, Monoio, Smol};
 
 #[test]
 fn monoio_keeps_the_contract() {
@@ -14,4 +14,8 @@ fn compio_keeps_the_contract() {
 #[test]
 fn glommio_keeps_the_contract() {
     check_engine::<Glommio>();
+}
+#[test]
+fn smol_keeps_the_contract() {
+    check_engine::<Smol>();
 }

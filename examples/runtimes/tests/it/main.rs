@@ -1,4 +1,4 @@
-//! Tests of the engines monoio, compio and glommio. Those of udpbench's own engines run here with them, too.
+//! Tests of the engines monoio, compio, glommio and smol. Those of udpbench's own engines run here with them, too.
 
 #[path = "../../../../tests/it/common/mod.rs"]
 mod common;

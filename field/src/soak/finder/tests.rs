@@ -37,13 +37,13 @@ fn found(ms: u64, mut fault: impl FnMut(u64, &mut Path) -> Option<Fate>) -> Vec<
     let mut finder = Finder::new(LIMITS);
     let mut events = Vec::new();
     for start in (0..ms).step_by(100) {
-        let outcomes = (start..ms.min(start + 100)).map(|at| Outcome {
+        let outcomes = (start..ms.min(start + 100)).map(|at| ProbeOutcome {
             at_ns: at * GAP_NS,
             fate: fault(at, &mut path).unwrap_or_else(|| path.returned(1)),
         });
-        let batch = Batch {
+        let batch = ProbeBatch {
             outcomes: outcomes.collect(),
-            ..Batch::default()
+            ..ProbeBatch::default()
         };
         events.extend(finder.take(&batch));
     }
@@ -176,8 +176,8 @@ fn an_end_that_answers_from_a_full_buffer_too_late_to_count_is_the_place() {
             state: EchoState::default(),
         };
         let mut finder = Finder::new(LIMITS);
-        let mut outcomes = |from: u64, to: u64, is_lost: bool| -> Vec<Outcome> {
-            let each = (from..to).map(|at| Outcome {
+        let mut outcomes = |from: u64, to: u64, is_lost: bool| -> Vec<ProbeOutcome> {
+            let each = (from..to).map(|at| ProbeOutcome {
                 at_ns: at * GAP_NS,
                 fate: if is_lost {
                     Fate::Lost
@@ -192,10 +192,10 @@ fn an_end_that_answers_from_a_full_buffer_too_late_to_count_is_the_place() {
             (3000, 16_000, true),
             (16_000, 16_100, false),
         ] {
-            finder.take(&Batch {
+            finder.take(&ProbeBatch {
                 outcomes: outcomes(from, to, is_lost),
                 late_held_us: if from == 16_000 { late_held_us } else { 0 },
-                ..Batch::default()
+                ..ProbeBatch::default()
             });
         }
         finder.finish().expect("an event").place

@@ -59,14 +59,13 @@ impl ProgramBuilder<'_> {
         };
         let roles = usize::from(roles_of(engine, &endpoints));
         let role = |endpoints: &[Endpoint]| {
-            let server = Server::new(self.case.service, self.trackers.received.clone());
-            let Some(model) = self.case.server_model else {
-                return Ok(Role::Server(server, connection));
-            };
-            let sockets = endpoints.iter().map(|endpoint| endpoint.socket.try_clone());
-            let sockets = sockets.map(|socket| socket.map(UdpSocket::from));
-            let sockets = sockets.collect::<io::Result<_>>()?;
-            Ok(Role::Server(server.with_model(model, sockets), connection))
+            let mut server = Server::new(self.case.service, self.trackers.received.clone());
+            if let Some(model) = self.case.server_model {
+                let sockets = endpoints.iter().map(|endpoint| endpoint.socket.try_clone());
+                let sockets = sockets.map(|socket| socket.map(UdpSocket::from));
+                server.workers = (model, sockets.collect::<io::Result<_>>()?);
+            }
+            Ok(Role::Server(server, connection))
         };
         let roles = endpoints.chunks(endpoints.len() / roles).map(role);
         let roles = roles.collect::<io::Result<_>>()?;
@@ -85,9 +84,10 @@ impl ProgramBuilder<'_> {
         let role = |n: u16| {
             let numbering = self.numbering((first, n), counts.as_ref());
             let size = (outstanding, endpoints.len() / usize::from(roles));
-            let client = Client::new(numbering, size, Arc::clone(&meter))
+            let mut client = Client::new(numbering, size, Arc::clone(&meter))
                 .thinking(self.case.think_time.map(|time| time.ns));
-            Role::Client(client.with_wakeup_sampler(sampler.take()))
+            client.sampler = sampler.take();
+            Role::Client(client)
         };
         let roles = (0..roles).map(role).collect();
         Program::Roles(self.options(endpoints, Direction::Both, engine), roles)
@@ -110,8 +110,9 @@ impl ProgramBuilder<'_> {
         let mut sampler = self.sampler(engine, &into);
         let role = |n: u16| {
             let numbering = self.numbering((first, n), counts.as_ref());
-            let collector = Collector::new(numbering, shared.clone());
-            Role::Collector(collector.with_wakeup_sampler(sampler.take()))
+            let mut collector = Collector::new(numbering, shared.clone());
+            collector.sampler = sampler.take();
+            Role::Collector(collector)
         };
         let collectors = (0..roles_of(engine, &into)).map(role).collect();
         let out = self.options(out, Direction::Sends, engine);
@@ -125,11 +126,12 @@ impl ProgramBuilder<'_> {
     /// Returns the numbering of the n-th role of a client whose flows begin with number `first`. It counts the
     /// responses of each flow if there are `counts`.
     fn numbering(&self, (first, n): (u16, u16), counts: Option<&FlowCounts>) -> Numbering {
-        let flows = counts.map(|counts| FlowMeter {
+        let mut numbering = Numbering::new(first + n, self.trackers.response_tracker.clone());
+        numbering.flows = counts.map(|counts| FlowMeter {
             counts: counts.clone(),
             first: n.into(),
         });
-        Numbering::new(first + n, self.trackers.response_tracker.clone()).counting(flows)
+        numbering
     }
 
     /// Returns a sampler of datagrams at the first endpoint, if the kernel reports arrival times and the engine takes

@@ -140,7 +140,7 @@ fn rows_without_a_partner_are_counted() {
     ];
     let new = vec![
         common,
-        row("smol", 0.9),
+        row("poll", 0.9),
         skipped("null"),
         row("gso", 0.9),
         skipped("spin"),
@@ -255,9 +255,9 @@ fn what_starves_on_a_busy_machine_is_undecided_and_what_breaks_on_it_is_broken()
 #[test]
 fn engines_that_are_judged_nowhere_are_named_in_one_line() {
     let rows = |engines: &[&str]| engines.iter().map(|it| row(it, 0.9)).collect::<Vec<Row>>();
-    let before = results("a", rows(&["std", "nix", "smol"]));
+    let before = results("a", rows(&["std", "nix", "spin"]));
     let found = against(before.clone(), results("b", rows(&["nix"])));
-    let expected = "judged in no case, as said above: smol, std";
+    let expected = "judged in no case, as said above: spin, std";
     assert!(
         found.remarks.iter().any(|it| it == expected),
         "{:?}",

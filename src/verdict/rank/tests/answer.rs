@@ -63,7 +63,7 @@ fn full_sweep() -> Vec<Row> {
         ("epoll-level", 0.8),
         ("epoll-drain", 0.95),
         ("mio-level", 0.6),
-        ("smol", 0.7),
+        ("mio-eager", 0.7),
         ("tokio", 0.9),
         ("mmsg", 1.02),
         ("uring", 1.05),

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
 
 use super::*;
 use crate::engine::controls::ECT_0;
+use crate::sys::control_messages;
 
 /// Returns a reader at a socket of loopback, which expects ECT(0).
 fn reader(kinds: Cmsg) -> ControlReader {

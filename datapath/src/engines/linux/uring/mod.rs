@@ -21,12 +21,12 @@ pub use self::receive::ReceiveRing;
 pub use self::send::SendRing;
 pub use self::zero_copy::ZeroCopySendRing;
 use crate::engine::payload::Fill;
-use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions, Remark};
+use crate::engine::{About, Addressing, BatchOutcome, Endpoint, IoOptions, Remark};
 
 /// A ring that sends.
 pub trait Outgoing: Send + Sized + 'static {
-    /// True if the kernel reads datagrams from the program's memory, without a copy.
-    const IS_ZERO_COPY: bool;
+    /// Description of the engine that sends with it.
+    const ABOUT: About;
 
     /// Creates a ring over these endpoints.
     ///

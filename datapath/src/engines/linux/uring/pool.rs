@@ -1,8 +1,6 @@
 //! Pool of receive buffers, from which the kernel takes one per datagram.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
-use std::ptr::NonNull;
 use std::slice;
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -25,17 +23,17 @@ const MOST: usize = 1 << 14;
 
 /// The provided buffers, and the ring that passes them to the kernel (io_uring_register_buf_ring(3)).
 pub(super) struct Pool {
-    entries: NonNull<BufRingEntry>,
-    layout: Layout,
+    entries: FixedBuffer<EntryPage>,
     pub(super) count: u16,
     tail: u16,
     bytes_each: usize,
     memory: FixedBuffer<u8>,
 }
 
-#[expect(unsafe_code, reason = "it owns its memory by raw pointers")]
-// SAFETY: it owns the memory that they point to, like a box.
-unsafe impl Send for Pool {}
+/// Memory for entries of the ring, with the alignment that the kernel requires: that of its largest pages.
+#[derive(Clone)]
+#[repr(C, align(65536))]
+struct EntryPage([u64; 8192]);
 
 impl Pool {
     /// Creates a pool of [`COUNT`] buffers, or of about one per socket if there are more sockets.
@@ -45,19 +43,11 @@ impl Pool {
             .next_power_of_two()
             .clamp(COUNT, prev_power_of_two(most));
         let count = u16::try_from(count).map_err(io::Error::other)?;
-        let size = usize::from(count) * size_of::<BufRingEntry>();
-        // The kernel requires page alignment.
-        let layout = Layout::from_size_align(size, 65_536).map_err(io::Error::other)?;
-        #[expect(unsafe_code, reason = "the kernel and we share this memory")]
-        // SAFETY: the size is not 0.
-        let memory = unsafe { alloc_zeroed(layout) };
-        #[expect(clippy::cast_ptr_alignment, reason = "it is aligned to a page")]
-        let Some(entries) = NonNull::new(memory.cast::<BufRingEntry>()) else {
-            handle_alloc_error(layout)
-        };
+        let bytes = usize::from(count) * size_of::<BufRingEntry>();
+        #[expect(clippy::large_stack_arrays, reason = "64 KiB, while a ring is opened")]
+        let pages = vec![EntryPage([0; 8192]); bytes.div_ceil(size_of::<EntryPage>())];
         let mut pool = Self {
-            entries,
-            layout,
+            entries: FixedBuffer::new(pages),
             count,
             tail: 0,
             bytes_each,
@@ -71,7 +61,7 @@ impl Pool {
     }
 
     pub(super) fn register(&self, ring: &IoUring) -> io::Result<()> {
-        let address = self.entries.as_ptr().expose_provenance() as u64;
+        let address = self.entries().expose_provenance() as u64;
         #[expect(unsafe_code, reason = "the kernel follows the addresses in the ring")]
         // SAFETY: the buffer ring and the buffers are memory that `self` owns and that does not move. The owner of
         // both drops `ring` first.
@@ -79,6 +69,10 @@ impl Pool {
             ring.submitter()
                 .register_buf_ring_with_flags(address, self.count, BUFFERS, 0)
         }
+    }
+
+    fn entries(&self) -> *mut BufRingEntry {
+        self.entries.at(0).cast()
     }
 
     pub(super) fn buffer(&self, id: u16) -> &[u8] {
@@ -98,7 +92,7 @@ impl Pool {
         let slot = usize::from(self.tail & (self.count - 1));
         #[expect(unsafe_code, reason = "the kernel and we share this memory")]
         // SAFETY: `slot` is below `count`, and between the tail and the head the entries are ours.
-        let entry = unsafe { &mut *self.entries.as_ptr().add(slot) };
+        let entry = unsafe { &mut *self.entries().add(slot) };
         entry.set_addr(address);
         entry.set_len(u32::try_from(self.bytes_each).unwrap_or(u32::MAX));
         entry.set_bid(id);
@@ -108,7 +102,7 @@ impl Pool {
     pub(super) fn publish(&self) {
         #[expect(unsafe_code, reason = "the kernel and we share this memory")]
         // SAFETY: the tail is within the first entry, aligned, and written by us alone.
-        let tail = unsafe { &*BufRingEntry::tail(self.entries.as_ptr()).cast::<AtomicU16>() };
+        let tail = unsafe { &*BufRingEntry::tail(self.entries()).cast::<AtomicU16>() };
         // The kernel must see the entries before it sees the new tail.
         tail.store(self.tail, Ordering::Release);
     }
@@ -116,16 +110,6 @@ impl Pool {
 
 fn prev_power_of_two(number: usize) -> usize {
     1 << number.ilog2()
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        #[expect(unsafe_code, reason = "it was allocated by hand")]
-        // SAFETY: the memory was allocated with this layout, and the io_uring that used it is gone.
-        unsafe {
-            dealloc(self.entries.as_ptr().cast::<u8>(), self.layout);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -145,7 +129,7 @@ mod tests {
                 // SAFETY: the slot is below `count`. The buffer has 16 bytes and belongs to the kernel until it is
                 // given back.
                 unsafe {
-                    let entry = &*pool.entries.as_ptr().add(slot);
+                    let entry = &*pool.entries().add(slot);
                     assert_eq!((entry.bid(), entry.len()), (id, 16));
                     let address = usize::try_from(entry.addr()).expect("an address");
                     let buffer = ptr::with_exposed_provenance_mut::<u8>(address);

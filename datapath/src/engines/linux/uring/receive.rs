@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::mem;
 use std::net::SocketAddr;
 
 use io_uring::types::{Fixed, RecvMsgOut, SubmitArgs, Timespec};
@@ -15,6 +14,7 @@ use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions};
 use crate::engines::linux::FixedBuffer;
 use crate::sys::busy_poll;
+use crate::sys::messages;
 use crate::sys::source_address::{self, Source};
 
 /// Multishot receives, with buffers of which the kernel takes one per datagram.
@@ -43,9 +43,9 @@ impl ReceiveRing {
     pub fn new<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
         let with_sources = !A::CONNECTED;
         let header = with_sources.then(|| {
-            let mut header = empty_header();
+            let mut header = messages::zeroed().msg_hdr;
             header.msg_namelen = Source::BYTES;
-            FixedBuffer::one(header)
+            FixedBuffer::new([header])
         });
         // The address and the lengths (io_uring_recvmsg_out) precede the payload.
         let besides = if with_sources {
@@ -186,21 +186,13 @@ fn source(buffer: &[u8]) -> Option<SocketAddr> {
 /// Size of struct io_uring_recvmsg_out in bytes. The address follows it.
 const LENGTHS_BYTES: usize = 16;
 
-fn empty_header() -> msghdr {
-    #[expect(unsafe_code, reason = "padding differs between C libraries")]
-    // SAFETY: the structure holds integers and pointers, for which zeros are valid.
-    unsafe {
-        mem::zeroed()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_payload_comes_after_lengths_and_address() {
-        let mut header = empty_header();
+        let mut header = messages::zeroed().msg_hdr;
         header.msg_namelen = Source::BYTES;
         // Fields of struct io_uring_recvmsg_out: the lengths of name, control message and payload, and flags.
         let lengths = [16_u32, 0, 3, 0].map(u32::to_ne_bytes).concat();

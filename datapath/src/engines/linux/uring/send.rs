@@ -7,7 +7,10 @@ use io_uring::{IoUring, opcode, squeue};
 
 use super::{Outgoing, cancel_all, complete, register, ring};
 use crate::engine::payload::Fill;
-use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions, PerEndpoint};
+use crate::engine::{
+    About, Addressing, BatchOutcome, BusyPolling, Endpoint, Group, IoOptions, ManyEndpoints,
+    PerEndpoint,
+};
 use crate::engines::linux::send_batch::SendBatch;
 
 /// Sends many datagrams per io_uring_enter(2).
@@ -27,7 +30,17 @@ struct Batch {
 }
 
 impl Outgoing for SendRing {
-    const IS_ZERO_COPY: bool = false;
+    const ABOUT: About = About {
+        name: "uring",
+        summary: "io_uring: --batch sends per call, multishot receive into provided buffers",
+        group: Group::Batch,
+        sends_batches: true,
+        prefetches: true,
+        busy_polling: BusyPolling::Uring,
+        can_spin: true,
+        many_endpoints: ManyEndpoints::OneIo,
+        ..About::PLAIN
+    };
 
     /// Creates a ring. Each call sends a batch over an endpoint.
     fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
@@ -40,7 +53,7 @@ impl Outgoing for SendRing {
         Ok(Self {
             ring,
             under_way: 0,
-            endpoints: PerEndpoint::made(outgoing)?,
+            endpoints: PerEndpoint::collect(outgoing)?,
         })
     }
 

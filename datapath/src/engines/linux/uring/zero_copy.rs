@@ -1,23 +1,21 @@
 //! Batched sends without a copy (SEND_ZC): the kernel reads the datagrams from registered memory until a second
 //! completion of each, its notification, tells that the memory is free again (io_uring_prep_send_zc(3)).
 
-mod notifications;
-
 use std::io;
 use std::mem;
 use std::slice;
 use std::time::Instant;
 
 use io_uring::types::{Fixed, SubmitArgs, Timespec};
-use io_uring::{IoUring, opcode, squeue};
+use io_uring::{IoUring, cqueue, opcode, squeue};
 use libc::{iovec, sockaddr};
 use socket2::{SockAddr, SockAddrStorage};
 
-use self::notifications::Batches;
-use super::{Outgoing, cancel_all, complete, locked_memory, register, ring};
+use super::{Outgoing, SendRing, cancel_all, complete, locked_memory, register, ring};
 use crate::engine::payload::{Fill, NoFill};
 use crate::engine::{
-    Addressing, BatchOutcome, Direction, Endpoint, IoOptions, Remark, Unconnected,
+    About, Addressing, BatchOutcome, Direction, Endpoint, Group, IoOptions, ManyEndpoints, Partner,
+    Remark, Unconnected,
 };
 use crate::engines::linux::FixedBuffer;
 use crate::engines::linux::loopback_socket;
@@ -28,6 +26,8 @@ use crate::engines::linux::zero_copy::{
 /// `IORING_SEND_ZC_REPORT_USAGE` (include/uapi/linux/io_uring.h, Linux 6.2): a notification tells whether the kernel
 /// copied.
 const REPORT_USAGE: u16 = 1 << 3;
+/// `IORING_NOTIF_USAGE_ZC_COPIED` (include/uapi/linux/io_uring.h): it copied, or it used nothing, as after a failure.
+const COPIED: i32 = 1 << 31;
 /// Minimum number of batches in the memory: one is filled while the kernel reads the other.
 const FEWEST_BATCHES: usize = 2;
 
@@ -56,7 +56,16 @@ pub struct ZeroCopySendRing {
 }
 
 impl Outgoing for ZeroCopySendRing {
-    const IS_ZERO_COPY: bool = true;
+    const ABOUT: About = About {
+        name: "uring-zerocopy",
+        group: Group::Offload,
+        sends_without_copy: true,
+        summary: "sender: io_uring, --batch sends per call from registered memory; uring receives",
+        many_endpoints: ManyEndpoints::No,
+        can_serve_requests: Err("gains by many sends on the way, and a request is one: use uring"),
+        partner: Partner::ReceivedBy("uring"),
+        ..SendRing::ABOUT
+    };
 
     /// Creates a ring over one endpoint, with memory that the kernel locks.
     fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
@@ -82,7 +91,7 @@ impl Outgoing for ZeroCopySendRing {
         lock(&ring, &memory, start, bytes)?;
         let peer = SockAddr::from(endpoint.peer_or_unspecified());
         let peer_bytes = if A::CONNECTED { 0 } else { peer.len() };
-        let peer = FixedBuffer::one(peer.as_storage());
+        let peer = FixedBuffer::new([peer.as_storage()]);
         let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
         let request = |n: usize| {
             let datagram = memory.at(start + n / count * batch_stride + n % count * stride);
@@ -130,20 +139,17 @@ impl Outgoing for ZeroCopySendRing {
     }
 
     fn remark(&self) -> Remark {
-        self.completed().remark()
+        self.batches.completed.remark()
     }
 
+    /// Sends a datagram over loopback and takes its notification.
     fn probe() -> Result<(), String> {
-        probe()
+        super::probe()?;
+        completes().map_err(|error| format!("no zero copy of io_uring (Linux 6.2): {error}"))
     }
 }
 
 impl ZeroCopySendRing {
-    /// Returns the counts of all notifications that were read.
-    pub fn completed(&self) -> Completed {
-        self.batches.completed
-    }
-
     #[inline]
     fn fill(&mut self, fill: &impl Fill) {
         let start = self.start + self.next * self.batch_stride;
@@ -214,6 +220,48 @@ impl Drop for ZeroCopySendRing {
     }
 }
 
+/// Notifications that are due, and those that came.
+struct Batches {
+    /// Datagrams of each batch that the kernel may still read.
+    in_use: Box<[usize]>,
+    /// Datagrams of all batches whose send failed. Their notifications always say that the kernel copied.
+    failed: Box<[bool]>,
+    /// Datagrams per batch.
+    count: usize,
+    completed: Completed,
+}
+
+impl Batches {
+    fn new(batches: usize, count: usize) -> Self {
+        Self {
+            in_use: vec![0; batches].into(),
+            failed: vec![false; batches * count].into(),
+            count,
+            completed: Completed::default(),
+        }
+    }
+
+    /// Takes a completion, whose data are the index of its datagram among those of all batches. Returns whether it is the
+    /// result of a send, and not a notification.
+    #[inline]
+    fn is_result(&mut self, completion: &cqueue::Entry) -> bool {
+        let (result, flags) = (completion.result(), completion.flags());
+        #[expect(clippy::cast_possible_truncation, reason = "it was a usize")]
+        let datagram = completion.user_data() as usize;
+        let is_result = !cqueue::notif(flags);
+        if is_result {
+            self.failed[datagram] = result <= 0;
+        } else if !self.failed[datagram] {
+            self.completed.calls += 1;
+            self.completed.copied += u64::from(result & COPIED != 0);
+        }
+        if !cqueue::more(flags) {
+            self.in_use[datagram / self.count] -= 1;
+        }
+        is_result
+    }
+}
+
 /// Registers the memory of all batches as buffer 0.
 fn lock(ring: &IoUring, memory: &FixedBuffer<u8>, start: usize, bytes: usize) -> io::Result<()> {
     let buffer = iovec {
@@ -225,15 +273,6 @@ fn lock(ring: &IoUring, memory: &FixedBuffer<u8>, start: usize, bytes: usize) ->
     let registered = unsafe { ring.submitter().register_buffers(&[buffer]) };
     let what = || format!("{} kB of buffers", bytes.div_ceil(1024));
     registered.map_err(|error| locked_memory(error, &what()))
-}
-
-/// Checks that SEND_ZC works on this machine: sends a datagram over loopback and takes its notification.
-///
-/// # Errors
-/// Returns the reason why it does not.
-fn probe() -> Result<(), String> {
-    super::probe()?;
-    completes().map_err(|error| format!("no zero copy of io_uring (Linux 6.2): {error}"))
 }
 
 fn completes() -> io::Result<()> {

@@ -36,7 +36,7 @@ fn each_call_is_completed_once_and_over_loopback_copied() {
         ring.wait().expect("completions come");
     }
     let copied = calls;
-    assert_eq!(ring.completed(), Completed { calls, copied });
+    assert_eq!(ring.completed, Completed { calls, copied });
 }
 
 #[test]
@@ -92,4 +92,24 @@ fn the_number_of_buffers_is_a_power_of_two_that_fits_the_cache() {
             assert_eq!(found, count, "{bytes} B");
         }
     }
+}
+
+#[test]
+fn calls_are_counted_across_the_last_number_and_by_whether_they_were_copied() {
+    let mut completed = Completed::default();
+    completed.count(u32::MAX - 1, 0, COPIED);
+    completed.count(1, 1, 0);
+    let expected = Completed {
+        calls: 4,
+        copied: 3,
+    };
+    assert_eq!(completed, expected);
+}
+
+#[test]
+fn the_row_tells_whether_the_kernel_copied() {
+    let copied = |copied| Completed { calls: 7, copied }.remark();
+    assert_eq!(copied(0), None);
+    assert!(copied(3).is_some_and(|it| it.contains("some")));
+    assert!(copied(7).is_some_and(|it| it.contains("all")));
 }

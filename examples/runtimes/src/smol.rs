@@ -1,16 +1,22 @@
 //! The engine `smol`: async-io, the reactor of the smol runtime, with its own `block_on`.
+//!
+//! The library sometimes allocates when a call waits, which is part of its cost.
 
-use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::pin;
 use std::sync::Arc;
 
-use crate::engine::prelude::*;
 use async_io::Async;
+use udpbench::engine::payload::{Check, Fill, Origin};
+use udpbench::engine::{
+    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, Group, IoOptions,
+    ManyEndpoints, Selection, ThreadArgs, Waits, Wakeups,
+};
 
-pub(super) struct Smol(Arc<Wakeups>);
+/// smol, whose reactor all bench threads share: a thread of its own, or the one that waits.
+pub struct Smol(Arc<Wakeups>);
 
 impl Engine for Smol {
     const ABOUT: About = About {
@@ -19,17 +25,18 @@ impl Engine for Smol {
         group: Group::Async,
         many_endpoints: ManyEndpoints::IoEach,
         busy_polling: BusyPolling::OF_LIBRARY,
+        selection: Selection::Default,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = SmolIo<A>;
+    type DatagramIo<A: Addressing> = SmolSocket<A>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.wakeups)))
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<SmolIo<A>> {
+    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<SmolSocket<A>> {
         let endpoint = options.only_endpoint()?;
-        Ok(SmolIo {
+        Ok(SmolSocket {
             payload: options.payload(),
             buffer: options.buffer(),
             peer: endpoint.peer_or_unspecified(),
@@ -44,7 +51,8 @@ impl Engine for Smol {
     }
 }
 
-pub(super) struct SmolIo<A> {
+/// A socket of async-io.
+pub struct SmolSocket<A> {
     socket: Async<UdpSocket>,
     peer: SocketAddr,
     payload: Vec<u8>,
@@ -53,9 +61,9 @@ pub(super) struct SmolIo<A> {
     addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> DatagramIo for SmolIo<A> {
+impl<A: Addressing> DatagramIo for SmolSocket<A> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let sent = if A::CONNECTED {
             let send = pin!(self.socket.send(&self.payload));

@@ -1,26 +1,28 @@
 //! Sends without a copy (MSG_ZEROCOPY, Linux 5.0 for UDP): the kernel reads a datagram from the program's memory until
 //! a completion in the socket's error queue tells that the memory is free again (Documentation/networking/msg_zerocopy.rst).
 
-mod error_queue;
-
 use std::io;
 use std::mem;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use nix::poll::PollTimeout;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{SockAddr, SockRef};
 
-pub use self::error_queue::Completed;
-use self::error_queue::{ErrorQueue, Message};
-use crate::engine::ReadControls;
 use crate::engine::payload::Fill;
+use crate::engine::{ReadControls, Remark};
 use crate::engines::linux::send_message;
+use crate::sys::error_queue::ErrorQueueMemory;
 use crate::sys::switch;
 
 /// `SO_ZEROCOPY` (include/uapi/asm-generic/socket.h), which libc lacks.
 const SO_ZEROCOPY: libc::c_int = 60;
+/// `SO_EE_ORIGIN_ZEROCOPY` (include/uapi/linux/errqueue.h): distinguishes completions from errors in their queue.
+const ORIGIN_ZEROCOPY: u8 = 5;
+/// `SO_EE_CODE_ZEROCOPY_COPIED` (include/uapi/linux/errqueue.h): the kernel copied the datagrams after all.
+const COPIED: u8 = 1;
 /// Maximum number of buffers. A power of two, like any smaller number of them: the numbers of calls wrap at 2^32.
 pub(super) const MOST_BUFFERS: usize = 256;
 /// Minimum number of buffers.
@@ -31,14 +33,6 @@ pub(super) const MOST_BYTES: usize = 1 << 20;
 pub(super) const PAGE_BYTES: usize = 4096;
 /// Time for the last completions when the ring is dropped.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
-
-/// Lets calls of a socket send without a copy.
-///
-/// # Errors
-/// Fails before Linux 5.0.
-pub fn allow(socket: &impl AsFd) -> io::Result<()> {
-    switch::set(socket, libc::SOL_SOCKET, SO_ZEROCOPY, &1_i32)
-}
 
 /// Returns the distance of buffers for `bytes` bytes each. A buffer starts a page or does not cross one, so that it
 /// takes few fragments of a packet.
@@ -69,7 +63,9 @@ pub struct ZeroCopyRing {
     next: u32,
     /// Calls until completions are read without need.
     until_read: u32,
-    queue: ErrorQueue,
+    error_queue: ErrorQueueMemory,
+    /// Counts of all completions that were read.
+    pub completed: Completed,
 }
 
 impl ZeroCopyRing {
@@ -84,7 +80,7 @@ impl ZeroCopyRing {
         peer: Option<SocketAddr>,
         controls: Vec<u8>,
     ) -> io::Result<Self> {
-        allow(&socket)?;
+        switch::set(&socket, libc::SOL_SOCKET, SO_ZEROCOPY, &1_i32)?;
         let stride = stride(payload.len());
         let fit = (MOST_BYTES / stride + 1).next_power_of_two() / 2;
         let buffers = fit.clamp(FEWEST_BUFFERS, MOST_BUFFERS);
@@ -104,18 +100,14 @@ impl ZeroCopyRing {
             in_flight: vec![false; buffers].into(),
             next: 0,
             until_read: 1,
-            queue: ErrorQueue::default(),
+            error_queue: ErrorQueueMemory::default(),
+            completed: Completed::default(),
         })
     }
 
     /// Returns the socket.
     pub fn socket(&self) -> &UdpSocket {
         &self.socket
-    }
-
-    /// Returns the counts of all completions that were read.
-    pub fn completed(&self) -> Completed {
-        self.queue.completed()
     }
 
     /// Makes each further call send only the first `bytes` of a buffer.
@@ -164,7 +156,7 @@ impl ZeroCopyRing {
                 return false;
             }
             if !self.read().unwrap_or(false) {
-                let _ = error_queue::wait(&self.socket, PollTimeout::from(10_u8));
+                let _ = wait_for_message(&self.socket, PollTimeout::from(10_u8));
             }
         }
         true
@@ -232,7 +224,7 @@ impl ZeroCopyRing {
         if self.read()? {
             return Ok(());
         }
-        error_queue::wait(&self.socket, PollTimeout::NONE)?;
+        wait_for_message(&self.socket, PollTimeout::NONE)?;
         if self.read()? {
             return Ok(());
         }
@@ -242,11 +234,16 @@ impl ZeroCopyRing {
 
     /// Reads a message of the error queue without waiting. Returns whether there was one.
     fn read(&mut self) -> io::Result<bool> {
-        let message = self.queue.read(&self.socket)?;
-        if let Some(Message::Completion { first, last }) = message {
-            self.complete(first, last);
+        let message = match self.error_queue.read(&self.socket) {
+            Err(Errno::EAGAIN) => return Ok(false),
+            read => read?,
+        };
+        // Another origin: an error of the network, such as an ICMP message.
+        if let Some(it) = message.error.filter(|it| it.ee_origin == ORIGIN_ZEROCOPY) {
+            self.completed.count(it.ee_info, it.ee_data, it.ee_code);
+            self.complete(it.ee_info, it.ee_data);
         }
-        Ok(message.is_some())
+        Ok(true)
     }
 
     /// Notes that the kernel no longer reads the buffers of the calls `first` to `last`.
@@ -269,6 +266,48 @@ impl Drop for ZeroCopyRing {
     fn drop(&mut self) {
         if !self.settle() {
             mem::forget(mem::take(&mut self.memory));
+        }
+    }
+}
+
+/// Waits until the error queue has a message or the socket an error: for POLLERR, of which poll(2) always tells.
+///
+/// # Errors
+/// Returns the error of poll(2), which includes `EINTR`.
+fn wait_for_message(socket: &UdpSocket, timeout: PollTimeout) -> io::Result<()> {
+    let mut set = [PollFd::new(socket.as_fd(), PollFlags::empty())];
+    Ok(poll(&mut set, timeout).map(drop)?)
+}
+
+/// Completed calls, and how many of them the kernel copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Completed {
+    /// Completed calls.
+    pub calls: u64,
+    /// Completed calls that the kernel copied.
+    pub copied: u64,
+}
+
+impl Completed {
+    /// Counts the calls with the numbers `first` to `last`. The kernel joins the completions of consecutive calls and
+    /// keeps the code of the first one, so a mixture is known approximately.
+    fn count(&mut self, first: u32, last: u32, code: u8) {
+        let calls = u64::from(last.wrapping_sub(first)) + 1;
+        self.calls += calls;
+        if code & COPIED != 0 {
+            self.copied += calls;
+        }
+    }
+
+    /// Says in the results row whether the kernel copied. `None`: it copied nothing.
+    pub fn remark(self) -> Remark {
+        match self {
+            Self { copied: 0, .. } => None,
+            Self { calls, copied } if calls == copied => Some(
+                "zero copy: the kernel copied all datagrams after all, as it does over loopback, veth and interfaces \
+                 without checksum offload",
+            ),
+            Self { .. } => Some("zero copy: the kernel copied some of the datagrams after all"),
         }
     }
 }
