@@ -32,6 +32,7 @@ pub mod multicast;
 mod netlink;
 pub mod nic;
 pub mod own_loopback;
+pub mod path_counters;
 pub mod path_mtu;
 pub mod power;
 pub mod priority;

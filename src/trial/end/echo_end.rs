@@ -16,6 +16,7 @@ use crate::data::HostAddress;
 use crate::host::clock;
 use crate::sys::host_id::HostId;
 use crate::sys::interface_addresses;
+use crate::sys::loss_counters::LossReader;
 use crate::sys::loss_places::{ANSWERS_WITHOUT_ROUTE, REFUSED_ANSWERS};
 use crate::trial::messages::two_hosts::Scope;
 use crate::trial::readings::losses::LossWatch;
@@ -48,7 +49,7 @@ pub(crate) struct EchoLosses {
 impl EchoLosses {
     /// Returns the packets lost since the start, by place.
     pub(crate) fn places(&mut self) -> BTreeMap<String, u64> {
-        let mut places = self.watch.places(BTreeMap::new());
+        let mut places = self.watch.places();
         let unsent = [
             (&REFUSED_ANSWERS, &self.unsent.refused),
             (&ANSWERS_WITHOUT_ROUTE, &self.unsent.without_route),
@@ -71,8 +72,9 @@ pub(crate) fn start(address: HostAddress) -> anyhow::Result<(EchoEnd, EchoLosses
     let echo = bound.with_context(|| format!("cannot bind an echo to {address}"))?;
     let port = echo.address()?.port();
     let interface = interface_addresses::interface_of(address.ip).unwrap_or_default();
+    let reader = LossReader::of_interface(&interface);
     let losses = EchoLosses {
-        watch: LossWatch::start(&interface),
+        watch: LossWatch::start(reader.unwrap_or_else(|_| LossReader::without_reasons())),
         unsent: echo.unsent(),
     };
     let run = move || {

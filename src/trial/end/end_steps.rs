@@ -3,11 +3,11 @@
 //! No message is sent from the start of the threads until the window is over, since it would compete with the
 //! datagrams. Each end measures time by its own clock.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
 
+use crate::sys::loss_counters::LossReader;
 use crate::trial::end::local::{LocalTrials, PreparedEnd};
 use crate::trial::end::running_end::RunningEnd;
 use crate::trial::end::wait::{drain, window};
@@ -48,8 +48,9 @@ pub(crate) fn receivers(
                 conversation.answer(&has_heard)?;
             }
             Request::LossPlaces => {
-                let losses = losses.get_or_insert_with(LossWatch::start_all);
-                conversation.answer(&losses.places(BTreeMap::new()))?;
+                let start = || LossWatch::start(LossReader::open("thread-self"));
+                let losses = losses.get_or_insert_with(start);
+                conversation.answer(&losses.places())?;
             }
             Request::Accept(accepted) => {
                 flows = scope.flows(&accepted);
