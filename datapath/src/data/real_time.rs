@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::bounded::{choice, stored_as_text};
-use crate::sys::real_time::{Class, MOST_PRIORITY};
+use crate::sys::scheduling::{Class, MOST_PRIORITY};
 
 /// Scheduling class and priority of bench threads: `other`, `fifo:50`, `rr:10`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

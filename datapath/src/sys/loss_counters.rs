@@ -10,10 +10,10 @@ use nix::net::if_::if_nameindex;
 
 use super::clock;
 use super::drop_reasons::DropReasons;
+use super::kernel_drops::{Softnet, read_softnet};
 use super::loss_places::{IP_WITHOUT_END, Layer, LossPlace, PLACES};
 use super::nic::{InterfaceReader, LinkWatch, Way, is_loss, is_named, way};
 use super::protocols::{Protocols, both, counters_by_line};
-use super::softnet::{self, Softnet};
 
 /// Counters of all loss places since boot, or their growth. A counter that is missing cannot be read here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -397,7 +397,7 @@ impl LossReader {
         if self.process == "thread-self" && !Path::new(CONNTRACK).exists() {
             counters.insert("nf_conntrack drop".to_owned(), 0);
         }
-        let softnet = softnet::read();
+        let softnet = read_softnet();
         if !softnet.is_empty() {
             // Modulo 2^32, like the counters.
             let sum = |counter: fn(&Softnet) -> u32| {

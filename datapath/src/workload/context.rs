@@ -14,7 +14,7 @@ use super::start_barrier::StartBarrier;
 use crate::data::Sched;
 use crate::engine::payload::Fill;
 use crate::engine::{Meter, Pool, ThreadArgs, is_to_be_made_again};
-use crate::sys::real_time::Class;
+use crate::sys::scheduling::Class;
 
 /// State that the bench threads of one run share: the start barrier and the two stop flags.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use crate::host::program::Interval;
 use crate::host::program::losses::{self, Cause, elsewhere, not_looked_at};
 use crate::listen::sequence::{Sequence, SourceNumbers, before_socket};
 use crate::sys::nic::{self, with_those_below};
-use crate::sys::{drops, interface_addresses};
+use crate::sys::{interface_addresses, socket_queues};
 use crate::workload::listening::ListenEnd;
 
 /// Sums over all windows, and what the kernel counted in them.
@@ -186,7 +186,7 @@ impl Outcome {
         causes
             .iter()
             .find(|cause| cause.is_full() && cause.least > 0)?;
-        let largest = drops::truesizes(self.longest_bytes());
+        let largest = socket_queues::truesizes(self.longest_bytes());
         let largest = largest.into_values().max().unwrap_or(0);
         let needed = self.end.backlog.needed_bytes(self.buffer_bytes, largest)?;
         // The kernel doubles what is set.

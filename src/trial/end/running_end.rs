@@ -12,7 +12,7 @@ use crate::sys::host_id::HostId;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::kernel_drops::{self, Discarded, Discards};
 use crate::sys::power::MeanPower;
-use crate::sys::real_time::{LockedMemory, Raised};
+use crate::sys::scheduling::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
 use crate::trial::messages::end_result::{EndResult, added};
 use crate::trial::messages::spec::EndRole;

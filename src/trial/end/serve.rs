@@ -15,7 +15,7 @@ use crate::engines::exec;
 use crate::host::tuning::differences;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
-use crate::sys::{drops, power, temperature};
+use crate::sys::{power, socket_queues, temperature};
 use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::controller::spawned::{self, THIS_PROGRAM};
 use crate::trial::end::echo_end::{self, EchoLosses};
@@ -140,7 +140,7 @@ fn obey(
                 Ok::<(), Infallible>(())
             })?)
         }
-        Request::Truesizes(payloads) => conversation.answer(&drops::truesizes(payloads)),
+        Request::Truesizes(payloads) => conversation.answer(&socket_queues::truesizes(payloads)),
         Request::ListTunings(wanted) => {
             conversation.answer(&HostSettings::Local(local).list_tunings(wanted)?)
         }

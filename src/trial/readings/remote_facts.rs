@@ -20,7 +20,7 @@ use crate::sys::interface_addresses::{self, InterfaceAddress};
 use crate::sys::loss_counters::LossReader;
 use crate::sys::nic::driver_drops;
 use crate::sys::path_counters::PathCounters;
-use crate::sys::{own_loopback, reuseport_bpf};
+use crate::sys::{own_loopback, reuseport};
 use crate::trial::controller::spawned::THIS_PROGRAM;
 
 /// Facts about a host, and about the engines that can run there.
@@ -82,7 +82,7 @@ impl RemoteFacts {
                 .ok()
                 .and_then(|text| ssh_connection(&text)),
             engine_refusals: refused.collect(),
-            steering_refusal: reuseport_bpf::probe().err(),
+            steering_refusal: reuseport::probe_bpf().err(),
             loopback_refusal: own_loopback::probe(THIS_PROGRAM.as_ref()).err(),
         })
     }

@@ -1,7 +1,7 @@
 //! Tests of counters between two readings.
 
 use super::*;
-use crate::sys::softnet::Softnet;
+use crate::sys::kernel_drops::Softnet;
 
 /// Returns a reading of a machine with so many CPUs, with these counters of `lo`.
 fn reading(cpus: usize, in_drops: u64, backlog_drops: u64) -> LossCounters {

@@ -12,11 +12,11 @@ use self::visible::Visible;
 use super::interrupts::{cpus_of_irqs, irqs};
 use super::network;
 use crate::sys::files::Root;
+use crate::sys::kernel_drops;
 use crate::sys::nic::{
     self, Coalescing, Eee, Ethtool, InterfaceReader, Link, LinkModes, Pause, Qdisc, Rings,
     TokenBucket, Wireless,
 };
-use crate::sys::softnet;
 
 /// A network interface. A field is `None` if neither the driver nor the kernel shows the value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -266,7 +266,9 @@ impl Interface {
         if self.kind == InterfaceKind::Wireless {
             self.wireless = Wireless::read(&self.name);
         }
-        let drops = softnet::read().into_iter().map(|cpu| cpu.dropped);
+        let drops = kernel_drops::read_softnet()
+            .into_iter()
+            .map(|cpu| cpu.dropped);
         self.counted.backlog_drops = drops.map(u64::from).sum();
     }
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 
 use crate::data::{Case, HostAddress, Sharing, Spread};
 use crate::engines::{Engines, Entry};
-use crate::sys::reuseport_bpf;
+use crate::sys::reuseport;
 use crate::trial::messages::spec::Flow;
 use crate::trial::messages::two_hosts::{Scope, Token};
 use crate::trial::sockets::bind::{self, Ports};
@@ -120,7 +120,7 @@ impl EndSockets for UdpSockets {
             let group = self.receivers.first().context("no receiver is bound")?;
             let ports = flows.iter().map(|flow| (flow.source.port(), flow.receiver));
             let ports: Vec<(u16, usize)> = ports.collect();
-            return reuseport_bpf::by_source_port(group, &ports)
+            return reuseport::by_source_port(group, &ports)
                 .context("cannot set SO_ATTACH_REUSEPORT_CBPF");
         }
         for flow in flows {

@@ -17,7 +17,7 @@ use self::error_queue::{ErrorQueue, Message};
 use crate::engine::ReadControls;
 use crate::engine::payload::Fill;
 use crate::engines::linux::send_message;
-use crate::sys::switch;
+use crate::sys::socket_options;
 
 /// `SO_ZEROCOPY` (include/uapi/asm-generic/socket.h), which libc lacks.
 const SO_ZEROCOPY: libc::c_int = 60;
@@ -37,7 +37,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 /// # Errors
 /// Fails before Linux 5.0.
 pub fn allow(socket: &impl AsFd) -> io::Result<()> {
-    switch::set(socket, libc::SOL_SOCKET, SO_ZEROCOPY, &1_i32)
+    socket_options::set(socket, libc::SOL_SOCKET, SO_ZEROCOPY, &1_i32)
 }
 
 /// Returns the distance of buffers for `bytes` bytes each. A buffer starts a page or does not cross one, so that it
