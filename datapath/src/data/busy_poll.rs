@@ -1,12 +1,10 @@
 //! Busy polling of sockets that receive: the parameter, and what was found to poll.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounded::{choice, stored_as_text};
+use super::bounded::{choice, text_form};
 use super::workload::{ns_of, text_of};
 
 /// Time for which a receive asks the interface itself for packets before it sleeps: `off`, or 1us to 10ms.
@@ -20,34 +18,26 @@ impl BusyPoll {
     /// Default: receives sleep until an interrupt.
     pub const OFF: Self = Self { us: 0 };
     const MOST_US: u16 = 10_000;
-}
+    const FIX: &str = "use off, or a time from 1us to 10ms, such as 50us";
 
-impl FromStr for BusyPoll {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Option<Self> {
         if text == "off" {
-            return Ok(Self::OFF);
+            return Some(Self::OFF);
         }
-        let us = ns_of(text).filter(|ns| ns % 1000 == 0);
-        let us = us.and_then(|ns| u16::try_from(ns / 1000).ok());
-        let us = us.filter(|us| (1..=Self::MOST_US).contains(us));
-        us.map(|us| Self { us })
-            .ok_or_else(|| "use off, or a time from 1us to 10ms, such as 50us".to_owned())
+        let ns = ns_of(text).filter(|ns| ns % 1000 == 0)?;
+        let us = u16::try_from(ns / 1000).ok()?;
+        (1..=Self::MOST_US).contains(&us).then_some(Self { us })
     }
-}
 
-impl fmt::Display for BusyPoll {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Self::OFF {
-            f.pad("off")
-        } else {
-            f.pad(&text_of(u64::from(self.us) * 1000))
+    fn text(self) -> String {
+        match self {
+            Self::OFF => "off".to_owned(),
+            Self { us } => text_of(u64::from(us) * 1000),
         }
     }
 }
 
-stored_as_text!(BusyPoll);
+text_form!(BusyPoll);
 
 choice! {
     /// Poller of a receiver.

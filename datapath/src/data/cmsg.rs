@@ -1,9 +1,6 @@
 //! Control messages of send and receive calls (`--cmsg`).
 
-use std::fmt;
-use std::str::FromStr;
-
-use super::bounded::stored_as_text;
+use super::bounded::text_form;
 
 /// Kinds of control messages (cmsg(3)) that calls carry with each datagram: `none`, or kinds joined by `+`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,43 +48,31 @@ impl Cmsg {
     pub const fn changes_calls(self, sender: Self, receiver: Self) -> bool {
         self.has(sender.common(Self::SENT).and(receiver))
     }
-}
 
-impl FromStr for Cmsg {
-    type Err = String;
+    const FIX: &str = "use none, or pktinfo, ecn and timestamp joined by +";
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Option<Self> {
         if text == "none" {
-            return Ok(Self::NONE);
+            return Some(Self::NONE);
         }
-        let named = |name| Self::NAMED.iter().find(|(other, _)| *other == name);
-        let mut kinds = Self::NONE;
-        for name in text.split('+') {
-            match named(name) {
-                Some((_, kind)) if !kinds.has(*kind) => kinds = kinds.and(*kind),
-                _ => {
-                    let fix = "use none, or pktinfo, ecn and timestamp joined by +";
-                    return Err(fix.to_owned());
-                }
-            }
-        }
-        Ok(kinds)
+        text.split('+').try_fold(Self::NONE, |kinds, name| {
+            let (_, kind) = Self::NAMED.iter().find(|(other, _)| *other == name)?;
+            (!kinds.has(*kind)).then_some(kinds.and(*kind))
+        })
     }
-}
 
-impl fmt::Display for Cmsg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn text(self) -> String {
         let kinds = Self::NAMED.iter().filter(|(_, kind)| self.has(*kind));
         let names: Vec<&str> = kinds.map(|(name, _)| *name).collect();
         if names.is_empty() {
-            f.pad("none")
+            "none".to_owned()
         } else {
-            f.pad(&names.join("+"))
+            names.join("+")
         }
     }
 }
 
-stored_as_text!(Cmsg);
+text_form!(Cmsg);
 
 #[cfg(test)]
 mod tests {

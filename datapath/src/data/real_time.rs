@@ -1,9 +1,6 @@
 //! Parameters of real time: the scheduling class of bench threads, and locked memory.
 
-use std::fmt;
-use std::str::FromStr;
-
-use super::bounded::{choice, stored_as_text};
+use super::bounded::{choice, text_form};
 use crate::sys::scheduling::{Class, MOST_PRIORITY};
 
 /// Scheduling class and priority of bench threads: `other`, `fifo:50`, `rr:10`.
@@ -31,41 +28,33 @@ impl Sched {
     pub fn priority(self) -> Option<u8> {
         Some(self.class().1).filter(|&priority| priority > 0)
     }
-}
 
-impl FromStr for Sched {
-    type Err = String;
+    const FIX: &str = "use other, or fifo or rr with a priority from 1 to 98, such as fifo:50";
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Option<Self> {
         if text == "other" {
-            return Ok(Self::Other);
+            return Some(Self::Other);
         }
-        let parsed = || {
-            let (class, priority) = text.split_once(':')?;
-            let priority = priority.parse().ok()?;
-            let is_in_range = (1..=MOST_PRIORITY).contains(&priority);
-            match class {
-                "fifo" if is_in_range => Some(Self::Fifo(priority)),
-                "rr" if is_in_range => Some(Self::RoundRobin(priority)),
-                _ => None,
-            }
-        };
-        let fix = "use other, or fifo or rr with a priority from 1 to 98, such as fifo:50";
-        parsed().ok_or_else(|| fix.to_owned())
+        let (class, priority) = text.split_once(':')?;
+        let priority = priority.parse().ok()?;
+        let is_in_range = (1..=MOST_PRIORITY).contains(&priority);
+        match class {
+            "fifo" if is_in_range => Some(Self::Fifo(priority)),
+            "rr" if is_in_range => Some(Self::RoundRobin(priority)),
+            _ => None,
+        }
     }
-}
 
-impl fmt::Display for Sched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn text(self) -> String {
         match self {
-            Self::Other => f.pad("other"),
-            Self::Fifo(priority) => f.pad(&format!("fifo:{priority}")),
-            Self::RoundRobin(priority) => f.pad(&format!("rr:{priority}")),
+            Self::Other => "other".to_owned(),
+            Self::Fifo(priority) => format!("fifo:{priority}"),
+            Self::RoundRobin(priority) => format!("rr:{priority}"),
         }
     }
 }
 
-stored_as_text!(Sched);
+text_form!(Sched);
 
 choice! {
     /// Locking of the memory of the process that runs the bench threads.
