@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::accounting::{MOST_PER_TRAIN, WindowAccounting, signed};
+use super::accounting::{MOST_PER_TRAIN, Places, WindowAccounting, signed};
 use super::axes::Direction;
-use super::places::Places;
 use crate::sys::nic::{Wireless, driver_drops};
 use crate::sys::path_counters::PathCounters;
 

@@ -59,23 +59,12 @@ impl Netlink {
         Ok(news)
     }
 
-    /// Opens a connection to the table of sockets (sock_diag(7)).
+    /// Opens a connection, such as to the table of sockets (sock_diag(7)), or to what has no protocol of its own (generic
+    /// netlink).
     ///
     /// # Errors
     /// Returns the error of the system call: a sandbox may forbid such sockets.
-    pub(super) fn sock_diag() -> io::Result<Self> {
-        Self::open(SockProtocol::NetlinkSockDiag)
-    }
-
-    /// Opens a connection to what has no protocol of its own, such as Wi-Fi (generic netlink).
-    ///
-    /// # Errors
-    /// Returns the error of the system call: a sandbox may forbid such sockets.
-    pub(super) fn generic() -> io::Result<Self> {
-        Self::open(SockProtocol::NetlinkGeneric)
-    }
-
-    fn open(protocol: SockProtocol) -> io::Result<Self> {
+    pub(super) fn open(protocol: SockProtocol) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC;
         Ok(Self {
             socket: socket(AddressFamily::Netlink, SockType::Raw, flags, protocol)?,

@@ -161,9 +161,7 @@ impl<'a> MeanPower<'a> {
 
     /// Starts again with a first reading.
     pub fn restart(&mut self) {
-        self.last = self.meter.now_uw(self.root);
-        self.start = Instant::now();
-        (self.last_at, self.energy_uj) = (self.start, 0.0);
+        *self = Self::start(self.meter.clone(), self.root);
     }
 
     /// Reads the meter again.

@@ -110,7 +110,8 @@ pub fn cooling(root: &Root) -> Option<bool> {
 #[derive(Debug)]
 pub struct Watch<'a> {
     root: &'a Root,
-    climate: SensorReadings,
+    /// The collected readings.
+    pub climate: SensorReadings,
 }
 
 impl<'a> Watch<'a> {
@@ -150,11 +151,6 @@ impl<'a> Watch<'a> {
     pub fn idle_times(&self, cpus: impl IntoIterator<Item = usize>) -> IdleTimes {
         let cpus: BTreeSet<usize> = cpus.into_iter().collect();
         IdleTimes::read(self.root, &cpus)
-    }
-
-    /// Returns the collected readings.
-    pub fn climate(&self) -> SensorReadings {
-        self.climate
     }
 }
 
@@ -208,7 +204,7 @@ mod tests {
             cooling: Some(true),
             lowest_khz: None,
         };
-        assert_eq!(watch.climate(), seen);
+        assert_eq!(watch.climate, seen);
     }
 
     #[test]
@@ -243,6 +239,6 @@ mod tests {
         let mut watch = Watch::start(&root);
         watch.look();
         watch.look_at_clocks([0]);
-        assert_eq!(watch.climate(), SensorReadings::default());
+        assert_eq!(watch.climate, SensorReadings::default());
     }
 }

@@ -116,7 +116,7 @@ impl<'a> Listening<'a> {
             interrupt,
             options,
             pipe,
-            clock: ClockWatch::new(),
+            clock: ClockWatch::start(),
             batch: StampedBatch::new(BATCH, needed),
             window: ListenWindow::new(),
             opened_ns: monotonic_ns(),

@@ -45,7 +45,7 @@ impl<'a> Subject<'a> {
             board,
             rcvbuf_bytes,
             temperatures: Temperatures::read(root),
-            sensors: Watch::start(root).climate(),
+            sensors: Watch::start(root).climate,
             busy: processes::busiest(root, &numbers(&host.cpus)),
             interfaces: Vec::new(),
         }

@@ -92,7 +92,7 @@ impl Outcome {
     /// Returns what the numbers of each source tell. `None`: datagrams have none.
     pub(super) fn sequence(&self) -> Option<Sequence> {
         let listened = &self.end.listened;
-        if !listened.is_numbered() {
+        if listened.numbered.is_none() {
             return None;
         }
         let all = listened.sources.known();
@@ -114,7 +114,7 @@ impl Outcome {
         Some(Sequence {
             sources: of_each.collect(),
             unnumbered: self.totals.unnumbered,
-            not_followed: listened.sources.others(),
+            not_followed: listened.sources.others,
         })
     }
 
@@ -195,7 +195,7 @@ impl Outcome {
 
     /// Returns the length of the longest datagram that came, in bytes. `None`: nothing came.
     pub(super) fn longest_bytes(&self) -> Option<u32> {
-        let range = self.end.listened.sizes.range();
+        let range = self.end.listened.sizes.range;
         range.map(|(_, longest)| longest)
     }
 

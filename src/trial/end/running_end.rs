@@ -225,7 +225,7 @@ impl RunningEnd<'_> {
             places,
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,
             sndbuf_bytes: self.buffers.sndbuf_bytes,
-            climate: self.start.watch.climate(),
+            climate: self.start.watch.climate,
             idle_times,
             round_trips: added(
                 self.threads.round_trips().map(RoundTripMeter::round_trips),
