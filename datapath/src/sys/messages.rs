@@ -131,8 +131,9 @@ pub fn read_address(name: &[u8]) -> Option<SocketAddr> {
     }
 }
 
-fn field<const N: usize>(name: &[u8], at: usize) -> Option<[u8; N]> {
-    name.get(at..)?.first_chunk().copied()
+/// Reads `N` bytes from byte `at` on. `None`: there are fewer.
+pub(super) fn field<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.first_chunk().copied()
 }
 
 #[cfg(test)]

@@ -50,12 +50,7 @@ pub fn by_source_port(socket: &UdpSocket, flows: &[(u16, usize)]) -> io::Result<
 /// # Errors
 /// Returns the reason why it does not.
 pub fn probe_bpf() -> Result<(), String> {
-    let attach = || {
-        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
-        socket.set_reuse_port(true)?;
-        socket.bind(&std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
-        by_source_port(&socket.into(), &[])
-    };
+    let attach = || by_source_port(&in_a_group((Ipv4Addr::LOCALHOST, 0))?, &[]);
     attach().map_err(|error: io::Error| {
         format!("no SO_ATTACH_REUSEPORT_CBPF in this kernel (Linux 4.5): {error}")
     })

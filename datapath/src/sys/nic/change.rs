@@ -97,7 +97,7 @@ impl Changeable {
                     wireless::set_power_save(driver.interface(), value == "on")
                 }
                 (Self::PowerSave, _) => Err(no_value()),
-                _ => link_settings::advertise(driver, value),
+                _ => driver.advertise(value),
             };
         };
         let mut words = driver.ask(query)?;

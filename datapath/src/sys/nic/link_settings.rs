@@ -80,11 +80,13 @@ impl Ethtool {
         Ok(LinkSettings { answer, size })
     }
 
-    /// Has the interface advertise these modes, and negotiate again.
+    /// Has the interface advertise the modes of a text, and negotiate again.
     ///
     /// # Errors
-    /// Returns the error of the driver.
-    pub(super) fn advertise(&self, modes: &[u32]) -> io::Result<()> {
+    /// Returns the error of the driver, or an error if `value` names no modes.
+    pub(super) fn advertise(&self, value: &str) -> io::Result<()> {
+        let no_modes = || io::Error::other(format!("{value:?} names no modes of a link"));
+        let modes = modes(value).ok_or_else(no_modes)?;
         let LinkSettings { mut answer, size } = self.link_settings()?;
         answer[0] = ETHTOOL_SLINKSETTINGS;
         let [first, _, _, last] = answer[MASTER_WORD].to_ne_bytes();
@@ -120,17 +122,6 @@ pub(super) fn advertised(driver: &Ethtool) -> io::Result<String> {
     }
     let [_, advertised, _] = link.modes();
     text(advertised).ok_or_else(|| io::ErrorKind::Unsupported.into())
-}
-
-/// Has an interface advertise the modes of a text.
-///
-/// # Errors
-/// Returns the error of the driver, or an error if `value` names no modes.
-pub(super) fn advertise(driver: &Ethtool, value: &str) -> io::Result<()> {
-    let modes = modes(value);
-    let modes =
-        modes.ok_or_else(|| io::Error::other(format!("{value:?} names no modes of a link")))?;
-    driver.advertise(&modes)
 }
 
 impl Ethtool {
