@@ -6,7 +6,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use super::ethtool::{Ethtool, Query};
-use super::{link_settings, wireless};
+use super::wireless;
 
 /// A setting that can be changed, with CAP_NET_ADMIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ impl Changeable {
             return match self {
                 Self::PowerSave => wireless::power_save(driver.interface())
                     .map(|is_on| Form::Switch.text(is_on.into())),
-                _ => link_settings::advertised(driver),
+                _ => driver.advertised(),
             };
         };
         let words = driver.ask(query)?;

@@ -8,7 +8,6 @@ mod counters;
 mod driver;
 mod ethtool;
 mod link;
-mod link_settings;
 mod qdisc;
 mod settings;
 mod wireless;
