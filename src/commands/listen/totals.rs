@@ -92,9 +92,7 @@ impl Outcome {
     /// Returns what the numbers of each source tell. `None`: datagrams have none.
     pub(super) fn sequence(&self) -> Option<Sequence> {
         let listened = &self.end.listened;
-        if listened.numbered.is_none() {
-            return None;
-        }
+        listened.numbered?;
         let all = listened.sources.known();
         let is_exact = listened.sources.drops_are_matched();
         let causes = self.causes();
