@@ -13,7 +13,7 @@ use crate::host::check::{Finding, Subject};
 use crate::host::facts::{Host, Interface, interface};
 use crate::sys::files::Root;
 use crate::sys::power::PowerMeter;
-use crate::sys::real_time::Throttling;
+use crate::sys::scheduling::Throttling;
 use crate::term::output::show;
 use crate::text::nearest;
 use crate::workload;

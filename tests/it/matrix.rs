@@ -6,7 +6,7 @@ use std::time::Duration;
 use udpbench::data::{Case, Connection, EngineName, Group, Ip, Sample, Sharing, Spread};
 use udpbench::engines::{self, Entry};
 use udpbench::plan::Settings;
-use udpbench::sys::reuseport_bpf;
+use udpbench::sys::reuseport;
 
 use crate::common::cases::{self, built_and_runnable, case, engines_of, matrix, on_workers};
 
@@ -135,7 +135,7 @@ fn the_accounting_closes_however_receivers_share_the_port() {
         Sharing::Reuseaddr,
         Sharing::Separate,
     ] {
-        if sharing == Sharing::Reuseport(Spread::Bpf) && reuseport_bpf::probe().is_err() {
+        if sharing == Sharing::Reuseport(Spread::Bpf) && reuseport::probe_bpf().is_err() {
             continue;
         }
         // The engines have no part in it, but the kernel counts what it joins in its own way.
@@ -162,7 +162,7 @@ fn each_way_to_share_gives_the_receivers_what_it_says() {
             (Sharing::Separate, 3),
             (Sharing::Reuseaddr, 1),
         ] {
-            if sharing == Sharing::Reuseport(Spread::Bpf) && reuseport_bpf::probe().is_err() {
+            if sharing == Sharing::Reuseport(Spread::Bpf) && reuseport::probe_bpf().is_err() {
                 continue;
             }
             let std = engines::reference();

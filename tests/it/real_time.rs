@@ -5,7 +5,7 @@ use std::fs;
 use crate::common::{Place, rows, stderr, stdout};
 use udpbench::data::Mlock;
 use udpbench::results::log::Log;
-use udpbench::sys::real_time;
+use udpbench::sys::scheduling;
 
 const RUN: &str = "--workload rr --engine std --no-reference --threads 2 --payload 100 --ip v4 --connection connected \
                    --heat 0s --warmup 1ms --rounds 5 --duration 50ms -o out.csv";
@@ -14,7 +14,7 @@ const RUN: &str = "--workload rr --engine std --no-reference --threads 2 --paylo
 fn real_time_threads_run_or_are_refused_with_the_fix() {
     let place = Place::new();
     let output = place.run(&format!("{RUN} --sched other,fifo:5,rr:6"));
-    if real_time::most_priority().is_none() {
+    if scheduling::most_priority().is_none() {
         assert_eq!(output.status.code(), Some(2));
         assert!(
             stderr(&output).contains("--sched fifo:5: "),
@@ -53,7 +53,7 @@ fn real_time_threads_run_or_are_refused_with_the_fix() {
 fn memory_is_locked_or_that_is_refused_with_the_fix() {
     let place = Place::new();
     let output = place.run(&format!("{RUN} --mlock on"));
-    if !real_time::may_lock_memory() {
+    if !scheduling::may_lock_memory() {
         assert_eq!(output.status.code(), Some(2));
         assert!(
             stderr(&output).contains("--mlock on: the limit"),
@@ -87,7 +87,7 @@ fn a_case_that_would_stop_the_machine_is_skipped_and_throttling_is_a_warning() {
             "plan --engine null --sched fifo:5 --ip v4 --pin none --root {root} {more}"
         )))
     };
-    if real_time::most_priority().is_none() {
+    if scheduling::most_priority().is_none() {
         return;
     }
     let skipped = plan("-1\n", "--threads 2");
@@ -130,7 +130,7 @@ fn a_case_that_would_stop_the_machine_is_skipped_and_throttling_is_a_warning() {
 
 #[test]
 fn real_time_threads_that_never_sleep_are_skipped_where_others_need_their_cpu() {
-    if real_time::most_priority().is_none() {
+    if scheduling::most_priority().is_none() {
         return;
     }
     let place = Place::new();

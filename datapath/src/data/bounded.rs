@@ -148,8 +148,29 @@ macro_rules! stored_as_text {
     };
 }
 
+/// Has a type parsed, shown and stored by its text: its functions `parse` and `text`. `FIX` is the error message.
+macro_rules! text_form {
+    ($name:ident) => {
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                Self::parse(text).ok_or_else(|| Self::FIX.to_owned())
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(&self.text())
+            }
+        }
+
+        super::bounded::stored_as_text!($name);
+    };
+}
+
 pub(crate) use choice;
-pub(super) use {bounded, stored_as_text};
+pub(super) use {bounded, stored_as_text, text_form};
 
 #[cfg(test)]
 mod tests {

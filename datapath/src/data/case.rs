@@ -146,26 +146,25 @@ impl Case {
     /// Removes the parameters that do not apply to this case: clients and servers move one datagram per call, and
     /// flows share no port.
     pub fn normalized(self) -> Self {
+        let is_udp = self.transport.is_none();
+        let is_bidir = self.workload == Some(Workload::Bidir);
+        let sends_trains = self.may_send_trains_over_loopback();
         Self {
             // Other transports than UDP connect both ends.
-            connection: if self.transport.is_some() {
-                Connection::Connected
-            } else {
+            connection: if is_udp {
                 self.connection
+            } else {
+                Connection::Connected
             },
             batch: self.batch.filter(|_| !self.is_rr()),
-            train: self.train.filter(|_| self.transport.is_none()),
-            loopback: self
-                .loopback
-                .filter(|_| self.may_send_trains_over_loopback()),
-            priority: self.priority.filter(|_| self.transport.is_none()),
-            checksum: self.checksum.filter(|_| self.transport.is_none()),
-            cmsg: self.cmsg.filter(|_| self.transport.is_none()),
-            busy_poll: self.busy_poll.filter(|_| self.transport.is_none()),
+            train: self.train.filter(|_| is_udp),
+            loopback: self.loopback.filter(|_| sends_trains),
+            priority: self.priority.filter(|_| is_udp),
+            checksum: self.checksum.filter(|_| is_udp),
+            cmsg: self.cmsg.filter(|_| is_udp),
+            busy_poll: self.busy_poll.filter(|_| is_udp),
             sharing: self.sharing.filter(|_| self.block().receivers_share()),
-            duplex: self
-                .duplex
-                .filter(|_| self.workload == Some(Workload::Bidir)),
+            duplex: self.duplex.filter(|_| is_bidir),
             ..self
         }
     }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::accounting::{MOST_PER_TRAIN, WindowAccounting, signed};
+use super::accounting::{MOST_PER_TRAIN, Places, WindowAccounting, signed};
 use super::axes::Direction;
-use super::places::Places;
-use crate::sys::nic::{PathCounters, Wireless, driver_drops};
+use crate::sys::nic::{Wireless, driver_drops};
+use crate::sys::path_counters::PathCounters;
 
 /// Raw counts of one direction between two hosts over a whole run, from the start of the threads until the queues were
 /// empty. Counters of an interface and of a program cannot be read in the same instant. They agree only at the edges

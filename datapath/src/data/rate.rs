@@ -1,13 +1,12 @@
 //! Rates in requests or datagrams per second, or in bits per second, and their text forms.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::Payload;
-use super::bounded::bounded;
+use super::bounded::{bounded, text_form};
 
 bounded! {
     /// Requests or datagrams per second, the sum of all sending threads: 1 to [`Rate::MAX`]. Parsed from a number, or from
@@ -39,7 +38,7 @@ impl Rate {
 
 /// Target rate: in datagrams or requests per second, or in bits of payload per second like `iperf3 -b`: `100Mbit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "Stored", into = "Stored")]
+#[serde(untagged)]
 pub enum AskedRate {
     /// Datagrams or requests per second.
     Datagrams(Rate),
@@ -61,7 +60,26 @@ impl BitRate {
         ("kbit", 3, 1000),
         ("bit", 0, 1),
     ];
+    const FIX: &str = "use bits of payload per second, such as 100Mbit";
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut units = Self::UNITS.iter();
+        let (number, zeros) =
+            units.find_map(|&(unit, zeros, _)| Some((text.strip_suffix(unit)?, zeros)))?;
+        let bits = scaled(number, zeros).filter(|bits| (1..=Self::MAX).contains(bits))?;
+        Some(Self(bits))
+    }
+
+    fn text(self) -> String {
+        let mut units = Self::UNITS.iter();
+        let (unit, _, times) = units
+            .find(|(_, _, times)| self.0 % times == 0)
+            .expect("any rate is a number of bits");
+        format!("{}{unit}", self.0 / times)
+    }
 }
+
+text_form!(BitRate);
 
 impl AskedRate {
     /// Returns the datagrams or requests of this payload per second, the sum of all threads. Infinite for a rate in
@@ -101,25 +119,17 @@ impl FromStr for AskedRate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut units = BitRate::UNITS.iter();
-        let Some((number, zeros)) =
-            units.find_map(|&(unit, zeros, _)| Some((text.strip_suffix(unit)?, zeros)))
-        else {
-            return text
-                .parse()
-                .map(Self::Datagrams)
-                .map_err(|fix| match text.strip_suffix('G') {
-                    Some(number) if scaled(number, 9).is_some() => {
-                        format!(
-                            "for bits of payload per second, write {number}Gbit; otherwise, {fix}"
-                        )
-                    }
-                    _ => fix,
-                });
-        };
-        let bits = scaled(number, zeros).filter(|bits| (1..=BitRate::MAX).contains(bits));
-        bits.map(|bits| Self::Bits(BitRate(bits)))
-            .ok_or_else(Rate::fix)
+        if text.ends_with("bit") {
+            let bits = BitRate::parse(text).map(Self::Bits);
+            return bits.ok_or_else(Rate::fix);
+        }
+        let datagrams = text.parse().map(Self::Datagrams);
+        datagrams.map_err(|fix| match text.strip_suffix('G') {
+            Some(number) if scaled(number, 9).is_some() => {
+                format!("for bits of payload per second, write {number}Gbit; otherwise, {fix}")
+            }
+            _ => fix,
+        })
     }
 }
 
@@ -127,41 +137,7 @@ impl fmt::Display for AskedRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Datagrams(rate) => rate.fmt(f),
-            Self::Bits(BitRate(bits)) => {
-                let mut units = BitRate::UNITS.iter();
-                let (unit, _, times) = units
-                    .find(|(_, _, times)| bits % times == 0)
-                    .expect("any rate is a number of bits");
-                write!(f, "{}{unit}", bits / times)
-            }
-        }
-    }
-}
-
-/// Form of a target rate in logs: a number of datagrams, or a text.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Stored<'a> {
-    Number(u32),
-    Text(Cow<'a, str>),
-}
-
-impl TryFrom<Stored<'_>> for AskedRate {
-    type Error = String;
-
-    fn try_from(stored: Stored) -> Result<Self, String> {
-        match stored {
-            Stored::Number(number) => Rate::try_from(number).map(Self::Datagrams),
-            Stored::Text(text) => text.parse(),
-        }
-    }
-}
-
-impl From<AskedRate> for Stored<'_> {
-    fn from(rate: AskedRate) -> Self {
-        match rate {
-            AskedRate::Datagrams(rate) => Self::Number(rate.into()),
-            AskedRate::Bits(_) => Self::Text(rate.to_string().into()),
+            Self::Bits(bits) => bits.fmt(f),
         }
     }
 }

@@ -5,9 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{
-    Accounting, BusyPolled, DirectionCounts, Pacing, RoundTrips, Verified, WindowAccounting,
-};
+use crate::data::{Accounting, BusyPolled, DirectionCounts, Histogram, Verified, WindowAccounting};
 use crate::sys::cpu_speed::CpuSpeed;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::run_queue::CpuTaken;
@@ -210,6 +208,61 @@ impl ThreadSample {
         } else {
             (0, 0)
         }
+    }
+}
+
+/// Accuracy of the senders of a paced flood in one window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pacing {
+    /// Datagrams sent when the next one was already due, because their thread was behind.
+    pub late: u64,
+    /// Gaps between datagrams of the first flow of a sender, in nanoseconds, by the kernel's transmit timestamps. A
+    /// sample of some batches. Empty if the kernel makes no timestamps.
+    pub transmit_gaps: Histogram,
+    /// Gaps between the ends of consecutive send calls, in nanoseconds. Every call is counted.
+    pub call_end_gaps: Histogram,
+}
+
+impl Pacing {
+    /// Adds the counts of another sender or window.
+    pub fn add(&mut self, other: &Self) {
+        self.late += other.late;
+        self.transmit_gaps.add(&other.transmit_gaps);
+        self.call_end_gaps.add(&other.call_end_gaps);
+    }
+}
+
+/// The round trips of the requests that clients sent in a window, or that were due in it, whenever they ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundTrips {
+    /// Times from before a request was sent until its response was received, in nanoseconds.
+    pub times: Histogram,
+    /// Sum of these times, in nanoseconds.
+    pub sum_ns: u64,
+    /// Requests without a response before the timeout.
+    pub unanswered: u64,
+    /// Datagrams of the whole run that no request waited for: responses after the timeout, and datagrams that are no
+    /// response.
+    pub late: u64,
+    /// Times from when the kernel received a response until the client did, in nanoseconds. A sample of some
+    /// responses. Empty if the kernel does not report it.
+    pub wakeups: Histogram,
+}
+
+impl RoundTrips {
+    /// Returns the mean time, in nanoseconds. `None`: no response was received.
+    pub fn mean_ns(&self) -> Option<f64> {
+        let count = self.times.count();
+        (count > 0).then(|| self.sum_ns as f64 / count as f64)
+    }
+
+    /// Adds the round trips of another client or window.
+    pub fn add(&mut self, other: &Self) {
+        self.times.add(&other.times);
+        self.sum_ns += other.sum_ns;
+        self.unanswered += other.unanswered;
+        self.late += other.late;
+        self.wakeups.add(&other.wakeups);
     }
 }
 

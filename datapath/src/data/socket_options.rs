@@ -1,11 +1,13 @@
 //! Socket options of a case, each of which is a parameter.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounded::{bounded, choice};
+use super::bounded::{bounded, choice, text_form};
+use super::workload::{ns_of, text_of};
 
 bounded! {
     /// Requested SO_RCVBUF or SO_SNDBUF, in bytes: 1 to [`Buffer::MAX`]. The kernel grants twice the value, up to its
@@ -205,6 +207,142 @@ impl fmt::Display for Tos {
     }
 }
 
+/// Kinds of control messages (cmsg(3)) that calls carry with each datagram: `none`, or kinds joined by `+`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cmsg(u8);
+
+impl Cmsg {
+    /// No control messages.
+    pub const NONE: Self = Self(0);
+    /// Local address: the source of a sent datagram, the destination of a received one (IP_PKTINFO, IPV6_PKTINFO).
+    pub const PKTINFO: Self = Self(1);
+    /// Traffic class with the ECN bits (IP_TOS, IPV6_TCLASS).
+    pub const ECN: Self = Self(2);
+    /// Arrival time of a received datagram (SO_TIMESTAMPNS).
+    pub const TIMESTAMP: Self = Self(4);
+    /// Kinds that senders write.
+    pub const SENT: Self = Self::PKTINFO.and(Self::ECN);
+    /// All kinds.
+    pub const ALL: Self = Self::SENT.and(Self::TIMESTAMP);
+
+    const NAMED: [(&'static str, Self); 3] = [
+        ("pktinfo", Self::PKTINFO),
+        ("ecn", Self::ECN),
+        ("timestamp", Self::TIMESTAMP),
+    ];
+
+    /// Returns the kinds of both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns the kinds that both have.
+    #[must_use]
+    pub const fn common(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Returns whether both have a kind.
+    #[inline]
+    pub const fn has(self, kind: Self) -> bool {
+        self.0 & kind.0 != 0
+    }
+
+    /// Returns whether these kinds change a call of engines that can carry the kinds `sender` and `receiver`.
+    pub const fn changes_calls(self, sender: Self, receiver: Self) -> bool {
+        self.has(sender.common(Self::SENT).and(receiver))
+    }
+
+    const FIX: &str = "use none, or pktinfo, ecn and timestamp joined by +";
+
+    fn parse(text: &str) -> Option<Self> {
+        if text == "none" {
+            return Some(Self::NONE);
+        }
+        text.split('+').try_fold(Self::NONE, |kinds, name| {
+            let (_, kind) = Self::NAMED.iter().find(|(other, _)| *other == name)?;
+            (!kinds.has(*kind)).then_some(kinds.and(*kind))
+        })
+    }
+
+    fn text(self) -> String {
+        let kinds = Self::NAMED.iter().filter(|(_, kind)| self.has(*kind));
+        let names: Vec<&str> = kinds.map(|(name, _)| *name).collect();
+        if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join("+")
+        }
+    }
+}
+
+text_form!(Cmsg);
+
+/// Time for which a receive asks the interface itself for packets before it sleeps: `off`, or 1us to 10ms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BusyPoll {
+    /// Time in microseconds. 0: off.
+    pub us: u16,
+}
+
+impl BusyPoll {
+    /// Default: receives sleep until an interrupt.
+    pub const OFF: Self = Self { us: 0 };
+    const MOST_US: u16 = 10_000;
+    const FIX: &str = "use off, or a time from 1us to 10ms, such as 50us";
+
+    fn parse(text: &str) -> Option<Self> {
+        if text == "off" {
+            return Some(Self::OFF);
+        }
+        let ns = ns_of(text).filter(|ns| ns % 1000 == 0)?;
+        let us = u16::try_from(ns / 1000).ok()?;
+        (1..=Self::MOST_US).contains(&us).then_some(Self { us })
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::OFF => "off".to_owned(),
+            Self { us } => text_of(u64::from(us) * 1000),
+        }
+    }
+}
+
+text_form!(BusyPoll);
+
+choice! {
+    /// Poller of a receiver.
+    PolledBy {
+        /// The socket, in each call that receives (SO_BUSY_POLL).
+        Socket "socket",
+        /// The epoll instance that waits for the socket (EPIOCSPARAMS).
+        Epoll "epoll",
+        /// The io_uring that receives (IORING_REGISTER_NAPI).
+        Uring "uring",
+    }
+}
+
+/// Pollers found after the window of a case with busy polling.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusyPolled {
+    /// Pollers whose time, read back, was the one asked for.
+    pub by: BTreeSet<PolledBy>,
+    /// Sockets that received.
+    pub sockets: u32,
+    /// Sockets of these whose last datagram came from a NAPI, so that there was something to poll.
+    pub napi_sockets: u32,
+}
+
+impl BusyPolled {
+    /// Adds what was found at the other end.
+    pub fn add(&mut self, other: &Self) {
+        self.by.extend(&other.by);
+        self.sockets += other.sockets;
+        self.napi_sockets += other.napi_sockets;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,5 +369,45 @@ mod tests {
         }
         assert_eq!(Tos(184).to_string(), "ef");
         assert_eq!(Tos(185).to_string(), "185");
+    }
+
+    #[test]
+    fn kinds_are_joined_in_any_order_and_shown_in_one() {
+        for (text, shown) in [
+            ("none", "none"),
+            ("ecn", "ecn"),
+            ("timestamp+pktinfo", "pktinfo+timestamp"),
+            ("ecn+timestamp+pktinfo", "pktinfo+ecn+timestamp"),
+        ] {
+            let kinds: Cmsg = text.parse().expect("kinds");
+            assert_eq!(kinds.to_string(), shown);
+        }
+        for text in ["", "+", "ecn+", "ecn+ecn", "none+ecn", "tos", "ECN"] {
+            let fix = text.parse::<Cmsg>().expect_err(text);
+            assert!(fix.contains("joined by +"), "{fix}");
+        }
+    }
+
+    #[test]
+    fn time_stamps_are_for_receivers_only() {
+        let (all, none) = (Cmsg::ALL, Cmsg::NONE);
+        assert!(!Cmsg::TIMESTAMP.changes_calls(all, none));
+        assert!(Cmsg::TIMESTAMP.changes_calls(none, all));
+        assert!(Cmsg::ECN.changes_calls(all, none) && Cmsg::ECN.changes_calls(none, all));
+        assert!(!Cmsg::ALL.changes_calls(none, none) && !none.changes_calls(all, all));
+    }
+
+    #[test]
+    fn times_are_understood_and_written_as_people_type_them() {
+        for text in ["off", "1us", "50us", "1500us", "10ms"] {
+            let poll = text.parse::<BusyPoll>().expect(text);
+            assert_eq!(poll.to_string(), text);
+        }
+        for text in [
+            "", "0us", "on", "50", "999ns", "1500ns", "11ms", "1s", "-1us",
+        ] {
+            let fix = text.parse::<BusyPoll>().expect_err(text);
+            assert!(fix.contains("1us to 10ms"), "{fix}");
+        }
     }
 }

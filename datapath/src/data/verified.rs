@@ -57,16 +57,10 @@ impl Verified {
             corrupted,
             ..
         } = self;
-        let duplicated = if direction.is_none() {
-            self.duplicated
-        } else {
-            0
-        };
-        (duplicated + truncated + corrupted > 0).then(|| {
-            let twice = match direction {
-                None => format!("{duplicated} duplicated, "),
-                Some(_) => String::new(),
-            };
+        let duplicated = direction.is_none().then_some(self.duplicated);
+        (duplicated.unwrap_or(0) + truncated + corrupted > 0).then(|| {
+            let twice = duplicated.map(|packets| format!("{packets} duplicated, "));
+            let twice = twice.unwrap_or_default();
             format!(
                 "of {packets} datagrams verified, {twice}{truncated} truncated, {corrupted} corrupted"
             )

@@ -1,10 +1,8 @@
 //! Workloads, and the parameters that only some of them have.
 
-use std::fmt;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
-use super::bounded::{bounded, choice, stored_as_text};
+use super::bounded::{bounded, choice, text_form};
 
 choice! {
     /// Task of the threads of a case.
@@ -77,40 +75,30 @@ pub enum Arrivals {
 impl Arrivals {
     /// Maximum length of a train, in datagrams. At the highest rates it lasts some seconds.
     pub const LONGEST_TRAIN: u32 = 10_000_000;
-}
+    const FIX: &str = "use even, poisson, or train2 to train10000000: so many at once";
 
-impl FromStr for Arrivals {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let length = |digits: &str| digits.parse().ok();
-        let is_train = |length: &u32| (2..=Self::LONGEST_TRAIN).contains(length);
+    fn parse(text: &str) -> Option<Self> {
         match text {
             "even" => Some(Self::Even),
             "poisson" => Some(Self::Poisson),
             _ => {
-                let length = text.strip_prefix("train").and_then(length);
-                length.filter(is_train).map(Self::Train)
+                let length = text.strip_prefix("train")?.parse().ok()?;
+                let is_train = (2..=Self::LONGEST_TRAIN).contains(&length);
+                is_train.then_some(Self::Train(length))
             }
         }
-        .ok_or_else(|| {
-            let most = Self::LONGEST_TRAIN;
-            format!("use even, poisson, or train2 to train{most}: so many at once")
-        })
     }
-}
 
-impl fmt::Display for Arrivals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn text(self) -> String {
         match self {
-            Self::Even => f.pad("even"),
-            Self::Poisson => f.pad("poisson"),
-            Self::Train(length) => f.pad(&format!("train{length}")),
+            Self::Even => "even".to_owned(),
+            Self::Poisson => "poisson".to_owned(),
+            Self::Train(length) => format!("train{length}"),
         }
     }
 }
 
-stored_as_text!(Arrivals);
+text_form!(Arrivals);
 
 choice! {
     /// Who does what a server has to do before it answers.
@@ -149,34 +137,25 @@ pub struct ServiceTime {
 impl ServiceTime {
     /// Maximum. A request that takes longer is given up: [`crate::workload::TIMEOUT_NS`].
     const MOST_NS: u64 = 200_000_000;
-}
+    const FIX: &str =
+        "use a time from 1ns to 200ms, such as 50us, or sleep:1ms for one without computing";
 
-impl FromStr for ServiceTime {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Option<Self> {
         let (sleeps, time) = match text.strip_prefix("sleep:") {
             Some(time) => (true, time),
             None => (false, text),
         };
-        let ns = ns_of(time).filter(|ns| (1..=Self::MOST_NS).contains(ns));
-        let fix =
-            "use a time from 1ns to 200ms, such as 50us, or sleep:1ms for one without computing";
-        Ok(Self {
-            ns: ns.ok_or(fix)?,
-            sleeps,
-        })
+        let ns = ns_of(time).filter(|ns| (1..=Self::MOST_NS).contains(ns))?;
+        Some(Self { ns, sleeps })
     }
-}
 
-impl fmt::Display for ServiceTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn text(self) -> String {
         let sleep = if self.sleeps { "sleep:" } else { "" };
-        write!(f, "{sleep}{}", text_of(self.ns))
+        format!("{sleep}{}", text_of(self.ns))
     }
 }
 
-stored_as_text!(ServiceTime);
+text_form!(ServiceTime);
 
 /// Pause of a client between a response and its next request: 1us to 10s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -187,25 +166,19 @@ pub struct ThinkTime {
 
 impl ThinkTime {
     const RANGE_NS: RangeInclusive<u64> = 1000..=10_000_000_000;
-}
+    const FIX: &str = "use a time from 1us to 10s, such as 500us or 20ms";
 
-impl FromStr for ThinkTime {
-    type Err = String;
+    fn parse(text: &str) -> Option<Self> {
+        let ns = ns_of(text).filter(|ns| Self::RANGE_NS.contains(ns))?;
+        Some(Self { ns })
+    }
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let ns = ns_of(text).filter(|ns| Self::RANGE_NS.contains(ns));
-        let fix = "use a time from 1us to 10s, such as 500us or 20ms";
-        Ok(Self { ns: ns.ok_or(fix)? })
+    fn text(self) -> String {
+        text_of(self.ns)
     }
 }
 
-impl fmt::Display for ThinkTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text_of(self.ns))
-    }
-}
-
-stored_as_text!(ThinkTime);
+text_form!(ThinkTime);
 
 const UNITS: [(&str, u64); 4] = [
     ("ns", 1),

@@ -10,8 +10,8 @@ use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 
 use crate::sys::busy_poll::{self, SocketState};
-use crate::sys::drops::{receive_queue, socket_drops};
 use crate::sys::socket_queues;
+use crate::sys::socket_queues::{receive_queue, socket_drops};
 
 /// The coordinator thread's handle on a receiving endpoint.
 pub trait QueueProbe {

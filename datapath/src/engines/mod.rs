@@ -1,6 +1,6 @@
 //! The registry of all engines, in the order in which they are listed to users.
 //!
-//! A new engine is one file here, one line in [`BUILT_IN`], and its name in `data/known.rs`. Tests, `udpbench engines`
+//! A new engine is one file here, one line in [`BUILT_IN`], and its name in `data/engine.rs`. Tests, `udpbench engines`
 //! and the plan use this list. `CONTRIBUTING.md` says which engine to start from. Engines of other crates are
 //! [added](add) by their program.
 
@@ -261,7 +261,7 @@ mod tests {
         for entry in BUILT_IN {
             let known = EngineProperties::known(entry.name());
             let properties = Some(entry.properties());
-            assert_eq!(known, properties, "{entry} in datapath/src/data/known.rs");
+            assert_eq!(known, properties, "{entry} in datapath/src/data/engine.rs");
         }
     }
 }

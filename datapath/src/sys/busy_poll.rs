@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::switch;
+use super::socket_options;
 
 /// Options of asm-generic/socket.h, which libc lacks for some C libraries.
 const SO_BUSY_POLL: c_int = 46;
@@ -28,7 +28,7 @@ const BUDGET: u8 = 64;
 /// # Errors
 /// Returns the error of a system call: `PermissionDenied` without CAP_NET_ADMIN.
 pub fn of_socket(socket: &impl AsFd, us: u16) -> io::Result<()> {
-    let set = |name, number: c_int| switch::set(socket, libc::SOL_SOCKET, name, &number);
+    let set = |name, number: c_int| socket_options::set(socket, libc::SOL_SOCKET, name, &number);
     set(SO_BUSY_POLL, us.into())?;
     set(SO_PREFER_BUSY_POLL, 1)?;
     set(SO_BUSY_POLL_BUDGET, BUDGET.into())
@@ -48,7 +48,7 @@ pub struct SocketState {
 /// # Errors
 /// Returns the error of getsockopt(2).
 pub fn state(socket: &impl AsFd) -> io::Result<SocketState> {
-    let number = |name| switch::number_of(socket, libc::SOL_SOCKET, name);
+    let number = |name| socket_options::number_of(socket, libc::SOL_SOCKET, name);
     let us = if number(SO_PREFER_BUSY_POLL)? == 1 {
         number(SO_BUSY_POLL)?
     } else {

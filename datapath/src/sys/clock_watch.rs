@@ -41,7 +41,7 @@ const LEAST_NS: u64 = 1_000_000;
 
 impl ClockWatch {
     /// Begins to watch.
-    pub fn new() -> Self {
+    pub fn start() -> Self {
         Self {
             timer: timer(),
             offset_ns: offset_ns(realtime_ns),
@@ -107,12 +107,6 @@ impl ClockSet {
     }
 }
 
-impl Default for ClockWatch {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// Returns a timer that ends when the clock is set.
 fn timer() -> Option<TimerFd> {
     let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
@@ -143,13 +137,13 @@ mod tests {
 
     #[test]
     fn a_clock_that_nobody_sets_is_not_reported() {
-        let mut watch = ClockWatch::new();
+        let mut watch = ClockWatch::start();
         assert!((0..1000).all(|_| watch.look().is_none()));
     }
 
     #[test]
     fn a_machine_that_was_suspended_is_told_from_a_clock_that_was_set() {
-        let mut watch = ClockWatch::new();
+        let mut watch = ClockWatch::start();
         watch.offset_ns -= 4_000_000_000;
         watch.suspended_ns = watch.suspended_ns.wrapping_sub(4_000_000_000);
         let set = watch.look().expect("the clock went on");
@@ -179,7 +173,7 @@ mod tests {
 
     #[test]
     fn the_change_is_that_of_the_difference_to_the_monotonic_clock() {
-        let mut watch = ClockWatch::new();
+        let mut watch = ClockWatch::start();
         // As if the clock had been behind before.
         watch.offset_ns -= 150_000_000;
         let set = watch.look().expect("it was set");

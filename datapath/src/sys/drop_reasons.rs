@@ -224,8 +224,7 @@ mod tests {
     use socket2::SockRef;
 
     use super::*;
-    use crate::sys::nic::PathReader;
-    use crate::sys::nic::tests::{VETH, in_namespace, send};
+    use crate::sys::nic::tests::{VETH, between, in_namespace, send};
 
     #[test]
     fn numbers_are_those_that_the_kernel_gives() {
@@ -292,12 +291,8 @@ mod tests {
     fn what_a_qdisc_drops_has_its_reason() {
         let tbf = "tc qdisc add dev va root tbf rate 20mbit burst 5kb limit 20kb";
         in_namespace(&[TRACED, VETH, tbf].concat(), || {
-            let mut reader = PathReader::open("va").expect("it is there");
             counted_as("QDISC_DROP", || {
-                let before = reader.read().expect("readable");
-                send("10.9.9.2:7", 100);
-                let after = reader.read().expect("readable");
-                after.since(&before).qdisc_drops
+                between("va", || send("10.9.9.2:7", 100)).qdisc_drops
             });
         });
     }
@@ -309,12 +304,8 @@ mod tests {
             let small = SockRef::from(&receiver).set_recv_buffer_size(10_000);
             small.expect("granted");
             let address = receiver.local_addr().expect("bound").to_string();
-            let mut reader = PathReader::open("lo").expect("it is there");
             counted_as("SOCKET_RCVBUFF", || {
-                let before = reader.read().expect("readable");
-                send(&address, 100);
-                let after = reader.read().expect("readable");
-                after.since(&before).udp_rcvbuf_errors
+                between("lo", || send(&address, 100)).udp_rcvbuf_errors
             });
         });
     }

@@ -28,33 +28,26 @@ pub fn of_interfaces() -> Vec<IpAddr> {
 /// Returns the addresses of all interfaces that are up, without loopback, each with its interface. Link-local IPv6
 /// addresses are included.
 pub fn with_interfaces() -> Vec<InterfaceAddress> {
+    let is_up = |it: &NixAddress| {
+        it.flags.contains(InterfaceFlags::IFF_UP)
+            && !it.flags.contains(InterfaceFlags::IFF_LOOPBACK)
+    };
     let all = getifaddrs().into_iter().flatten();
-    let known = all.filter_map(|it| {
+    let known = all.filter(is_up).filter_map(|it| {
         Some(InterfaceAddress {
-            address: of_interface(&it)?,
-            interface: interface_name(&it)?,
+            address: address_of(&it)?,
+            interface: canonical(&it.interface_name)?,
         })
     });
     known.collect()
 }
 
-/// Returns the name of the interface that has an address. The name in getifaddrs(3) may be the label of the address:
-/// `eth0:1` (ip-address(8)). The kernel takes its part before the colon for the name (`dev_ioctl`).
-fn interface_name(interface: &NixAddress) -> Option<String> {
-    canonical(&interface.interface_name)
-}
-
 /// Returns the kernel's name of an interface that was named by an alternative name or a label. `None`: there is none.
+///
+/// The name in getifaddrs(3) may be the label of the address: `eth0:1` (ip-address(8)). The kernel takes its part before
+/// the colon for the name (`dev_ioctl`).
 pub fn canonical(name: &str) -> Option<String> {
     name_of(if_nametoindex(name).ok()?)
-}
-
-fn of_interface(interface: &NixAddress) -> Option<IpAddr> {
-    let flags = interface.flags;
-    if !flags.contains(InterfaceFlags::IFF_UP) || flags.contains(InterfaceFlags::IFF_LOOPBACK) {
-        return None;
-    }
-    address_of(interface)
 }
 
 fn address_of(interface: &NixAddress) -> Option<IpAddr> {
@@ -75,7 +68,7 @@ pub fn name_of(index: u32) -> Option<String> {
 pub fn interface_of(address: IpAddr) -> Option<String> {
     let mut all = getifaddrs().into_iter().flatten();
     let found = all.find(|interface| address_of(interface) == Some(address))?;
-    interface_name(&found)
+    canonical(&found.interface_name)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Counts datagrams that the kernel dropped between two sockets, by protocol and by backlog queue.
+//! Counts packets that the kernel dropped between two sockets, by protocol and by backlog queue
+//! (`/proc/net/softnet_stat`: `softnet_seq_show`, net/core/net-procfs.c).
 
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
 use super::protocols::Protocols;
-use super::softnet::{self, Softnet};
 
 /// Counters, since boot, of packets that this network namespace and the backlog queues of this machine discarded before
 /// any socket saw them. They are compared with an earlier reading.
@@ -15,8 +15,7 @@ use super::softnet::{self, Softnet};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discards {
     ip: u64,
-    /// Drops of each CPU. The kernel keeps 32 bits (`struct softnet_data`).
-    backlog: Vec<u32>,
+    softnet: Vec<Softnet>,
 }
 
 /// Packets discarded between two readings.
@@ -49,20 +48,19 @@ impl Discards {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         Self {
             ip: protocol_discards(&read("/proc/net/snmp"), &read("/proc/net/snmp6")),
-            backlog: backlog_drops(&softnet::read()),
+            softnet: read_softnet(),
         }
     }
 
     /// Returns the packets discarded since `before`.
     pub fn since(&self, before: &Self) -> Discarded {
         // There is one line per CPU that is online. If a CPU came or went, the lines do not match any more.
-        let is_alike = self.backlog.len() == before.backlog.len();
-        let backlog = self
-            .backlog
-            .iter()
-            .zip(&before.backlog)
-            .filter(|_| is_alike);
-        let backlog = backlog.map(|(now, then)| u64::from(now.wrapping_sub(*then)));
+        let is_alike = self.softnet.len() == before.softnet.len();
+        let cpus = self.softnet.iter().zip(&before.softnet);
+        let backlog = cpus.filter(|_| is_alike).map(|(now, then)| {
+            let dropped = now.dropped.wrapping_sub(then.dropped);
+            u64::from(dropped)
+        });
         Discarded {
             in_network: self.ip.saturating_sub(before.ip),
             in_backlog: backlog.sum(),
@@ -72,7 +70,7 @@ impl Discards {
 
 /// Returns whether no packet waits for the softirq of any CPU. `None`: the kernel does not tell.
 pub fn backlog_is_empty() -> Option<bool> {
-    all_waiting(&softnet::read()).map(|waiting| waiting == 0)
+    all_waiting(&read_softnet()).map(|waiting| waiting == 0)
 }
 
 fn all_waiting(softnet: &[Softnet]) -> Option<u64> {
@@ -95,8 +93,36 @@ fn protocol_discards(snmp: &str, snmp6: &str) -> u64 {
     COUNTERS.iter().map(|name| all.both(name)).sum()
 }
 
-fn backlog_drops(softnet: &[Softnet]) -> Vec<u32> {
-    softnet.iter().map(|cpu| cpu.dropped).collect()
+/// Counters of a CPU since boot, for all network namespaces. The kernel keeps 32 bits (`struct softnet_data`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Softnet {
+    /// Packets that the softirq of this CPU took off a device, loopback included, or off its backlog.
+    pub processed: u32,
+    /// Packets that found the backlog full (`net.core.netdev_max_backlog`).
+    pub dropped: u32,
+    /// Times that the softirq ended with packets left, because its budget or its time was used up.
+    pub squeezed: u32,
+    /// Packets that wait for the softirq now. `None`: before Linux 5.7.
+    pub waiting: Option<u32>,
+}
+
+/// Reads the counters of each CPU that is online. Empty: the file is not readable.
+pub fn read_softnet() -> Vec<Softnet> {
+    parse_softnet(&fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default())
+}
+
+/// Parses one line of hexadecimal columns per CPU.
+pub fn parse_softnet(text: &str) -> Vec<Softnet> {
+    let of_cpu = |line: &str| {
+        let column = |index| u32::from_str_radix(line.split_whitespace().nth(index)?, 16).ok();
+        Some(Softnet {
+            processed: column(0)?,
+            dropped: column(1)?,
+            squeezed: column(2).unwrap_or(0),
+            waiting: column(11),
+        })
+    };
+    text.lines().filter_map(of_cpu).collect()
 }
 
 #[cfg(test)]
@@ -110,19 +136,17 @@ mod tests {
         assert_eq!(protocol_discards(snmp, ""), 54_320);
         let snmp6 = "Ip6InReceives 9\nIp6InDiscards 1\nIp6ReasmFails 20\nUdp6InErrors 5\n";
         assert_eq!(protocol_discards(snmp, snmp6), 54_341);
-        let softnet = "00000100 00000002 00000000\n00000100 0000000a 00000000\n";
-        assert_eq!(backlog_drops(&softnet::parse(softnet)), [2, 10]);
     }
 
     #[test]
     fn what_is_missing_counts_as_nothing() {
         assert_eq!(protocol_discards("Ip:", "Ip6InDiscards"), 0);
-        assert_eq!(backlog_drops(&softnet::parse("zz")), [0; 0]);
+        assert_eq!(parse_softnet("zz"), []);
     }
 
     #[test]
     fn packets_wait_where_any_cpu_has_some() {
-        let all_waiting = |text: &str| all_waiting(&softnet::parse(text));
+        let all_waiting = |text: &str| all_waiting(&parse_softnet(text));
         let line = |waiting| format!("{}{waiting:08x} 00000001\n", "00000007 ".repeat(11));
         assert_eq!(all_waiting(&line(0)), Some(0));
         assert_eq!(all_waiting(&[line(0), line(10)].concat()), Some(10));
@@ -133,11 +157,31 @@ mod tests {
     fn a_counter_of_32_bits_may_begin_anew() {
         let discards = |ip, backlog: &[u32]| Discards {
             ip,
-            backlog: backlog.to_vec(),
+            softnet: backlog
+                .iter()
+                .map(|&dropped| Softnet {
+                    dropped,
+                    ..Softnet::default()
+                })
+                .collect(),
         };
         let before = discards(100, &[u32::MAX - 1, 7]);
         assert_eq!(discards(103, &[3, 8]).since(&before).total(), 3 + 5 + 1);
         // A CPU went offline.
         assert_eq!(discards(103, &[8]).since(&before).total(), 3);
+    }
+
+    #[test]
+    fn columns_are_hexadecimal_and_the_later_ones_may_be_missing() {
+        let line = "00000100 0000000a 00000003 0 0 0 0 0 0 00000010 00000000 00000002 00000001";
+        let cpu = Softnet {
+            processed: 256,
+            dropped: 10,
+            squeezed: 3,
+            waiting: Some(2),
+        };
+        assert_eq!(parse_softnet(line), [cpu]);
+        let old = parse_softnet("00000100 00000002 00000000\nzz\n");
+        assert_eq!((old.len(), old[0].dropped, old[0].waiting), (1, 2, None));
     }
 }

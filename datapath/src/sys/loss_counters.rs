@@ -10,17 +10,18 @@ use nix::net::if_::if_nameindex;
 
 use super::clock;
 use super::drop_reasons::DropReasons;
+use super::kernel_drops::{Softnet, read_softnet};
 use super::loss_places::{IP_WITHOUT_END, Layer, LossPlace, PLACES};
-use super::nic::{Link, LinkWatch, PathReader, Way, filter_drops, is_named, moved, way};
+use super::nic::{InterfaceReader, LinkWatch, Way, is_loss, is_named, way};
 use super::protocols::{Protocols, both, counters_by_line};
-use super::softnet::{self, Softnet};
 
 /// Counters of all loss places since boot, or their growth. A counter that is missing cannot be read here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossCounters {
     /// Counters of the network namespace and of the machine, by their names in the table.
     pub counters: BTreeMap<String, u64>,
-    /// Counters of interfaces, by interface and counter, such as `eth0 rx_missed_errors`. Some contain others.
+    /// Counters of interfaces ([`InterfaceReader::read`]), by interface and counter, such as `eth0 rx_missed_errors`. Some
+    /// contain others.
     pub interfaces: BTreeMap<String, u64>,
     /// Drops of the whole machine, by the kernel's drop reasons.
     pub reasons: BTreeMap<String, u64>,
@@ -61,7 +62,7 @@ impl LossCounters {
         let mut counters = grown(&self.counters, &before.counters);
         // If a CPU came or went, so did its counters.
         if self.softnet.len() != before.softnet.len() {
-            counters.remove(SOFTNET);
+            counters.retain(|name, _| name != SOFTNET_DROPPED && name != SOFTNET_SQUEEZED);
         }
         Self {
             counters,
@@ -264,6 +265,17 @@ impl LossCounters {
         of_it.map(|(name, count)| (name.clone(), *count)).collect()
     }
 
+    /// Returns an interface's own counters of lost packets that are not 0, by name: the kernel's and the driver's. Of Wi-Fi
+    /// also retries, which are no losses.
+    pub fn lost_at(&self, interface: &str) -> BTreeMap<String, u64> {
+        let counters = self.interfaces.iter().filter(|(_, count)| **count > 0);
+        let own = counters.filter_map(|(name, count)| match name.split_once(' ')? {
+            (at, counter) if at == interface => Some((counter.to_owned(), *count)),
+            _ => None,
+        });
+        own.filter(|(counter, _)| is_loss(counter)).collect()
+    }
+
     /// Returns the interface that received most packets, without loopback if there is another one.
     pub fn busiest_interface(&self) -> String {
         let most = self
@@ -289,7 +301,26 @@ fn grown(now: &BTreeMap<String, u64>, before: &BTreeMap<String, u64>) -> BTreeMa
         .collect()
 }
 
-const SOFTNET: &str = "softnet dropped";
+/// Returns the difference of a counter of 32 or 64 bits. The counter may have restarted: an interface or a qdisc was
+/// made again, or a driver was loaded again.
+fn moved(before: u64, now: u64) -> u64 {
+    /// More packets than pass between two readings: 12 minutes at 1.4 million per second.
+    const MOST: u64 = 1 << 30;
+    if let Some(moved) = now.checked_sub(before) {
+        return moved;
+    }
+    let had_32_bits = before <= u32::MAX.into();
+    let around = (1 << 32) - before.min(1 << 32) + now;
+    if had_32_bits && around <= MOST {
+        around
+    } else {
+        now
+    }
+}
+
+/// Packets that found the backlog of a CPU full, and times that a softirq ended with packets left, of all CPUs.
+pub(super) const SOFTNET_DROPPED: &str = "softnet dropped";
+pub(super) const SOFTNET_SQUEEZED: &str = "softnet squeezed";
 /// Exists if connections are followed.
 const CONNTRACK: &str = "/proc/sys/net/netfilter/nf_conntrack_max";
 
@@ -298,7 +329,7 @@ const CONNTRACK: &str = "/proc/sys/net/netfilter/nf_conntrack_max";
 pub struct LossReader {
     /// Directory of `/proc` that shows the network namespace.
     process: String,
-    interfaces: Vec<(String, PathReader)>,
+    interfaces: Vec<(String, InterfaceReader)>,
     /// `None`: it is not asked for, or netlink is forbidden.
     links: Option<LinkWatch>,
     /// The kernel's drop reasons, or why they cannot be counted.
@@ -313,7 +344,7 @@ impl LossReader {
         let names = if_nameindex().ok().filter(|_| is_own);
         let names = names.iter().flat_map(|all| all.iter());
         let names = names.map(|it| it.name().to_string_lossy().into_owned());
-        let open = |name: String| Some((name.clone(), PathReader::open_alone(&name).ok()?));
+        let open = |name: String| Some((name.clone(), InterfaceReader::open_alone(&name).ok()?));
         Self {
             process: process.to_owned(),
             interfaces: names.filter_map(open).collect(),
@@ -322,16 +353,26 @@ impl LossReader {
         }
     }
 
-    /// Opens a reader of this thread's network namespace and of one of its interfaces with those below it, without drop
-    /// reasons.
-    pub fn without_reasons(interface: &str) -> Self {
-        let open = |name: &str| Some((name.to_owned(), PathReader::open(name).ok()?));
+    /// Opens a reader of this thread's network namespace, without interfaces and drop reasons.
+    pub fn without_reasons() -> Self {
         Self {
             process: "thread-self".to_owned(),
-            interfaces: open(interface).into_iter().collect(),
+            interfaces: Vec::new(),
             links: None,
             reasons: Err("not asked for".to_owned()),
         }
+    }
+
+    /// Opens a reader of this thread's network namespace and of one of its interfaces with those below it, without drop
+    /// reasons.
+    ///
+    /// # Errors
+    /// Fails if there is no interface of this name, or if netlink is forbidden.
+    pub fn of_interface(interface: &str) -> io::Result<Self> {
+        Ok(Self {
+            interfaces: vec![(interface.to_owned(), InterfaceReader::open(interface)?)],
+            ..Self::without_reasons()
+        })
     }
 
     /// Returns why the kernel's drop reasons cannot be counted. `None`: they are.
@@ -343,7 +384,7 @@ impl LossReader {
     pub fn read(&mut self) -> LossCounters {
         let start_ns = clock::monotonic_ns();
         // From the end of a datagram's way to its beginning, so that none that moves meanwhile is missed between two.
-        let mut counters = Protocols::of_process(&self.process).into_counters();
+        let mut counters = Protocols::of_process(&self.process).0;
         for file in ["nf_conntrack", "rt_cache"] {
             let path = format!("/proc/{}/net/stat/{file}", self.process);
             let text = fs::read_to_string(path);
@@ -356,24 +397,26 @@ impl LossReader {
         if self.process == "thread-self" && !Path::new(CONNTRACK).exists() {
             counters.insert("nf_conntrack drop".to_owned(), 0);
         }
-        let softnet = softnet::read();
+        let softnet = read_softnet();
         if !softnet.is_empty() {
-            let dropped = softnet
-                .iter()
-                .fold(0_u32, |sum, cpu| sum.wrapping_add(cpu.dropped));
-            counters.insert(SOFTNET.to_owned(), dropped.into());
+            // Modulo 2^32, like the counters.
+            let sum = |counter: fn(&Softnet) -> u32| {
+                let sum = softnet.iter().map(counter).fold(0, u32::wrapping_add);
+                u64::from(sum)
+            };
+            counters.insert(SOFTNET_DROPPED.to_owned(), sum(|cpu| cpu.dropped));
+            counters.insert(SOFTNET_SQUEEZED.to_owned(), sum(|cpu| cpu.squeezed));
         }
         let (mut interfaces, mut received) = (BTreeMap::new(), BTreeMap::new());
         let mut links = BTreeMap::new();
         for (name, reader) in &mut self.interfaces {
-            let Ok((link, lost)) = of_interface(reader) else {
-                continue;
-            };
-            received.insert(name.clone(), link.statistics.rx_packets);
-            let changes = link.carrier_changes.map(u64::from);
-            links.extend(changes.map(|times| (format!("{name} carrier_changes"), times)));
-            let lost = lost.into_iter();
-            interfaces.extend(lost.map(|(counter, count)| (format!("{name} {counter}"), count)));
+            for (counter, count) in reader.read().unwrap_or_default() {
+                match &*counter {
+                    "rx_packets" => received.insert(name.clone(), count),
+                    "carrier_changes" => links.insert(format!("{name} {counter}"), count),
+                    _ => interfaces.insert(format!("{name} {counter}"), count),
+                };
+            }
         }
         let set_downs = self.links.iter_mut().flat_map(LinkWatch::set_downs);
         links.extend(set_downs.map(|(name, times)| (format!("{name} set_down"), *times)));
@@ -389,27 +432,6 @@ impl LossReader {
             took_ns: clock::monotonic_ns().saturating_sub(start_ns),
         }
     }
-}
-
-/// Returns an interface and its counters of lost packets on the way in.
-fn of_interface(reader: &mut PathReader) -> io::Result<(Link, BTreeMap<String, u64>)> {
-    let link = reader.link()?;
-    let mut lost = reader.named()?;
-    lost.retain(|name, _| name.starts_with("rx_") || way(None, name) == Some(Way::In));
-    let filtered = filter_drops(&reader.qdiscs().unwrap_or_default());
-    let received = link.statistics.rx_packets;
-    let of_kernel = [
-        ("rx_nohandler", Some(link.statistics.rx_nohandler)),
-        ("rx_otherhost_dropped", link.statistics.rx_otherhost_dropped),
-        ("ingress_drops", Some(filtered.into())),
-        (
-            "xdp_generic",
-            Some(received).filter(|_| link.has_generic_xdp),
-        ),
-    ];
-    let known = of_kernel.into_iter();
-    lost.extend(known.filter_map(|(name, count)| Some((name.to_owned(), count?))));
-    Ok((link, lost))
 }
 
 /// Parses a file of `/proc/net/stat`: names, then a line of hexadecimal numbers for each CPU. Returns their sums.

@@ -9,6 +9,8 @@ use nix::sys::socket::{
     socket,
 };
 
+use super::messages::field;
+
 /// Connection to tables of the kernel, in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub(super) struct Netlink {
@@ -59,23 +61,12 @@ impl Netlink {
         Ok(news)
     }
 
-    /// Opens a connection to the table of sockets (sock_diag(7)).
+    /// Opens a connection, such as to the table of sockets (sock_diag(7)), or to what has no protocol of its own (generic
+    /// netlink).
     ///
     /// # Errors
     /// Returns the error of the system call: a sandbox may forbid such sockets.
-    pub(super) fn sock_diag() -> io::Result<Self> {
-        Self::open(SockProtocol::NetlinkSockDiag)
-    }
-
-    /// Opens a connection to what has no protocol of its own, such as Wi-Fi (generic netlink).
-    ///
-    /// # Errors
-    /// Returns the error of the system call: a sandbox may forbid such sockets.
-    pub(super) fn generic() -> io::Result<Self> {
-        Self::open(SockProtocol::NetlinkGeneric)
-    }
-
-    fn open(protocol: SockProtocol) -> io::Result<Self> {
+    pub(super) fn open(protocol: SockProtocol) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC;
         Ok(Self {
             socket: socket(AddressFamily::Netlink, SockType::Raw, flags, protocol)?,
@@ -219,20 +210,17 @@ pub(super) fn text(value: &[u8]) -> String {
 
 /// Reads the number of 16 bits at byte `at`, in the byte order of this machine. `None`: the message ends before.
 pub(super) fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
-    let bytes = bytes.get(at..)?.first_chunk()?;
-    Some(u16::from_ne_bytes(*bytes))
+    field(bytes, at).map(u16::from_ne_bytes)
 }
 
 /// Reads the number of 32 bits at byte `at`, in the byte order of this machine. `None`: the message ends before.
 pub(super) fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
-    let bytes = bytes.get(at..)?.first_chunk()?;
-    Some(u32::from_ne_bytes(*bytes))
+    field(bytes, at).map(u32::from_ne_bytes)
 }
 
 /// Reads the number of 64 bits at byte `at`, in the byte order of this machine. `None`: the message ends before.
 pub(super) fn read_u64(bytes: &[u8], at: usize) -> Option<u64> {
-    let bytes = bytes.get(at..)?.first_chunk()?;
-    Some(u64::from_ne_bytes(*bytes))
+    field(bytes, at).map(u64::from_ne_bytes)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::loss_places::{IP_WITHOUT_END, Layer, PLACES};
 ///
 /// The kernel's type is `unsigned long`: 32 bits on a 32-bit kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Protocols(BTreeMap<String, u64>);
+pub struct Protocols(pub BTreeMap<String, u64>);
 
 impl Protocols {
     /// Reads the counters of the calling thread's network namespace.
@@ -28,11 +28,6 @@ impl Protocols {
         Self::parse(&[snmp, netstat].concat(), &snmp6)
     }
 
-    /// Returns all counters.
-    pub fn into_counters(self) -> BTreeMap<String, u64> {
-        self.0
-    }
-
     /// Returns a counter of IPv4, by its name there, plus the same of IPv6. A missing counter is 0.
     pub fn both(&self, name: &str) -> u64 {
         let names = both(name);
@@ -44,11 +39,12 @@ impl Protocols {
         self.both("UdpInDatagrams")
     }
 
-    /// Returns the frames received by IP. A GRO aggregate counts as the frames in it.
-    pub fn in_frames(&self) -> u64 {
+    /// Returns the frames received by IP. A GRO aggregate counts as the frames in it. `None`: the kernel does not tell.
+    pub fn in_frames(&self) -> Option<u64> {
+        let is_told = self.0.contains_key("IpExtInNoECTPkts");
         let by_mark = ["InNoECTPkts", "InECT1Pkts", "InECT0Pkts", "InCEPkts"];
         let by_mark = by_mark.map(|name| self.both(&format!("IpExt{name}")));
-        by_mark.iter().sum()
+        is_told.then(|| by_mark.iter().sum())
     }
 
     /// Returns the packets that IP lost on the way in.
@@ -73,7 +69,7 @@ impl Protocols {
     /// (`__udp_queue_rcv_skb` counts a full buffer as an error, and again in its own counter).
     pub fn udp_errors_without_rcvbuf(&self) -> u64 {
         self.both("UdpInErrors")
-            .wrapping_sub(self.both("UdpRcvbufErrors"))
+            .saturating_sub(self.both("UdpRcvbufErrors"))
     }
 
     pub(super) fn parse(snmp: &str, snmp6: &str) -> Self {
@@ -140,7 +136,10 @@ mod tests {
                     IpExt: InMcastPkts InNoECTPkts InECT0Pkts\nIpExt: 2 120 4\n\
                     TcpExt: IPReversePathFilter\nTcpExt: 7\n";
         let found = Protocols::parse(snmp, "Ip6InReceives 10\nIp6InDelivers 9\nIp6InCEPkts 10\n");
-        assert_eq!((found.both("IpInReceives"), found.in_frames()), (110, 134));
+        assert_eq!(
+            (found.both("IpInReceives"), found.in_frames()),
+            (110, Some(134))
+        );
         assert_eq!(found.ip_in_ended(), 40 + 5 + 3 + 16 + 9 + 2 + 7);
     }
 
@@ -152,6 +151,6 @@ mod tests {
             [("Tcp", "ActiveOpens", 7)]
         );
         let found = Protocols::parse(torn, "Ip6InDiscards");
-        assert_eq!(found.into_counters().len(), 1);
+        assert_eq!(found.0.len(), 1);
     }
 }

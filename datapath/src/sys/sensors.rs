@@ -30,23 +30,17 @@ pub struct SensorReadings {
 impl SensorReadings {
     /// Returns the worse value of each field, for two processes of one run: on one machine, or on two.
     pub fn worse(self, other: Self) -> Self {
+        let bits = [self.throttle_bits, other.throttle_bits];
+        let clocks = [self.lowest_khz, other.lowest_khz];
         Self {
             first_millic: self.first_millic.max(other.first_millic),
             last_millic: self.last_millic.max(other.last_millic),
             hottest_millic: self.hottest_millic.max(other.hottest_millic),
-            throttle_bits: either(self.throttle_bits, other.throttle_bits, |a, b| a | b),
+            throttle_bits: bits.into_iter().flatten().reduce(|a, b| a | b),
             under_voltage: self.under_voltage.max(other.under_voltage),
             cooling: self.cooling.max(other.cooling),
-            lowest_khz: either(self.lowest_khz, other.lowest_khz, u64::min),
+            lowest_khz: clocks.into_iter().flatten().min(),
         }
-    }
-}
-
-/// Combines both values, or returns the one that is there.
-fn either<T>(one: Option<T>, other: Option<T>, both: fn(T, T) -> T) -> Option<T> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(both(one, other)),
-        (one, other) => one.or(other),
     }
 }
 
@@ -110,7 +104,8 @@ pub fn cooling(root: &Root) -> Option<bool> {
 #[derive(Debug)]
 pub struct Watch<'a> {
     root: &'a Root,
-    climate: SensorReadings,
+    /// The collected readings.
+    pub climate: SensorReadings,
 }
 
 impl<'a> Watch<'a> {
@@ -150,11 +145,6 @@ impl<'a> Watch<'a> {
     pub fn idle_times(&self, cpus: impl IntoIterator<Item = usize>) -> IdleTimes {
         let cpus: BTreeSet<usize> = cpus.into_iter().collect();
         IdleTimes::read(self.root, &cpus)
-    }
-
-    /// Returns the collected readings.
-    pub fn climate(&self) -> SensorReadings {
-        self.climate
     }
 }
 
@@ -208,7 +198,7 @@ mod tests {
             cooling: Some(true),
             lowest_khz: None,
         };
-        assert_eq!(watch.climate(), seen);
+        assert_eq!(watch.climate, seen);
     }
 
     #[test]
@@ -243,6 +233,6 @@ mod tests {
         let mut watch = Watch::start(&root);
         watch.look();
         watch.look_at_clocks([0]);
-        assert_eq!(watch.climate(), SensorReadings::default());
+        assert_eq!(watch.climate, SensorReadings::default());
     }
 }

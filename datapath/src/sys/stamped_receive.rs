@@ -10,14 +10,13 @@ use libc::{c_void, iovec, mmsghdr};
 use nix::sys::socket::{setsockopt, sockopt};
 
 use super::control_messages::{ControlMemory, ControlMessages, request_destinations};
-use super::messages;
-use super::source_address::Source;
+use super::messages::{self, SourceMemory};
 
 /// Buffers for the datagrams of one recvmmsg(2).
 pub struct StampedBatch {
     bytes_each: usize,
     payloads: Vec<u8>,
-    sources: Vec<Source>,
+    sources: Vec<SourceMemory>,
     controls: Vec<ControlMemory>,
     iovecs: Vec<iovec>,
     /// Written anew before each call: no pointer in them is used after it.
@@ -61,7 +60,7 @@ impl StampedBatch {
         Self {
             bytes_each,
             payloads: vec![0; count * bytes_each],
-            sources: vec![Source::EMPTY; count],
+            sources: vec![SourceMemory::EMPTY; count],
             controls: vec![ControlMemory::EMPTY; count],
             iovecs: vec![no_iovec; count],
             headers: vec![messages::zeroed(); count],
@@ -105,7 +104,7 @@ impl StampedBatch {
             header.msg_iov = iovec;
             header.msg_iovlen = 1;
             header.msg_name = ptr::from_mut(source).cast::<c_void>();
-            header.msg_namelen = Source::BYTES;
+            header.msg_namelen = SourceMemory::BYTES;
             header.msg_control = control.0.as_mut_ptr().cast::<c_void>();
             header.msg_controllen = control.0.len() as _;
         }

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use nix::sys::socket::SockProtocol;
+
 use super::netlink::{Netlink, Scope, attributes, read_u32};
 
 /// A UDP socket of any program of this network namespace.
@@ -87,7 +89,7 @@ fn ip(octets: &[u8]) -> Option<IpAddr> {
 }
 
 fn by_sock_diag() -> io::Result<Vec<UdpSocketState>> {
-    let mut kernel = Netlink::sock_diag()?;
+    let mut kernel = Netlink::open(SockProtocol::NetlinkSockDiag)?;
     let mut sockets = Vec::new();
     for family in [libc::AF_INET, libc::AF_INET6] {
         let each = |message: &[u8]| sockets.extend(parse_message(message));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::probe::{self, EchoState, ProbeToken};
 use crate::sys::arrival::ArrivalClock;
-use crate::sys::{buffers, clock, drops, priority};
+use crate::sys::{clock, scheduling, socket_options, socket_queues};
 
 /// Size of the socket's buffers in bytes: half a second of 10,000 small datagrams a second.
 pub(super) const BUFFER_BYTES: usize = 4 << 20;
@@ -60,8 +60,8 @@ impl Echo {
         clock_error_us: Arc<AtomicU32>,
     ) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
-        buffers::set_receive(&socket, BUFFER_BYTES)?;
-        buffers::set_send(&socket, BUFFER_BYTES)?;
+        socket_options::set_receive_buffer(&socket, BUFFER_BYTES)?;
+        socket_options::set_send_buffer(&socket, BUFFER_BYTES)?;
         socket.set_read_timeout(Some(LOOK))?;
         let arrival = ArrivalClock::of(&socket);
         Ok(Self {
@@ -83,7 +83,7 @@ impl Echo {
 
     /// Returns probes until none has arrived for this time, with a raised priority if that is permitted.
     pub fn run(&self, longest_silence: Duration) {
-        priority::raise();
+        scheduling::raise_priority();
         let mut memory = vec![0; LONGEST];
         let mut state = EchoState::default();
         let mut next_number = 0;
@@ -106,7 +106,7 @@ impl Echo {
             state.received = state.received.wrapping_add(1);
             if number != next_number {
                 // Some are missing.
-                state.dropped = drops::socket_drops(&self.socket).unwrap_or(state.dropped);
+                state.dropped = socket_queues::socket_drops(&self.socket).unwrap_or(state.dropped);
             }
             next_number = number + 1;
             let read_ns = clock::realtime_ns();

@@ -16,8 +16,8 @@ use crate::data::listened::{Backlog, Heard, ListenWindow, Listened};
 use crate::data::sequence_field::Numbered;
 use crate::sys::clock::{monotonic_ns, own_cpu_ns, realtime_ns};
 use crate::sys::clock_watch::{ClockSet, ClockWatch};
-use crate::sys::drops::{receive_queue, socket_drops};
 use crate::sys::interrupt::Interrupt;
+use crate::sys::socket_queues::{receive_queue, socket_drops};
 use crate::sys::stamped_receive::StampedBatch;
 
 /// Datagrams per system call.
@@ -116,7 +116,7 @@ impl<'a> Listening<'a> {
             interrupt,
             options,
             pipe,
-            clock: ClockWatch::new(),
+            clock: ClockWatch::start(),
             batch: StampedBatch::new(BATCH, needed),
             window: ListenWindow::new(),
             opened_ns: monotonic_ns(),

@@ -13,7 +13,7 @@ use super::flood::Rotation;
 use super::meters::PaceMeter;
 use crate::engine::payload::Fill;
 use crate::sys::clock;
-use crate::sys::transmit::{TransmitStamp, TransmitStamps};
+use crate::sys::error_queue::{TransmitStamp, TransmitStamps};
 
 /// Sender of a paced flood.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use super::echo::BUFFER_BYTES;
 use super::probe::{self, Fate, OneWay, ProbeBatch, ProbeOutcome, ProbeToken, Return, Target};
 use crate::sys::arrival::ArrivalClock;
 use crate::sys::interrupt::StopRequested;
-use crate::sys::{buffers, clock, drops, priority};
+use crate::sys::{clock, scheduling, socket_options, socket_queues};
 
 /// Delay beyond which a probe is not sent any more, in nanoseconds.
 const MAX_BEHIND_NS: u64 = 10_000_000;
@@ -82,8 +82,8 @@ impl Prober {
         };
         socket.set_nonblocking(true)?;
         socket.connect(address)?;
-        buffers::set_receive(&socket, BUFFER_BYTES)?;
-        buffers::set_send(&socket, BUFFER_BYTES)?;
+        socket_options::set_receive_buffer(&socket, BUFFER_BYTES)?;
+        socket_options::set_send_buffer(&socket, BUFFER_BYTES)?;
         let in_flight = (probing.timeout_ns + BATCH_NS) as f64 / probing.gap_ns;
         #[expect(
             clippy::cast_possible_truncation,
@@ -111,7 +111,7 @@ impl Prober {
     /// second, a timeout after the probes were sent. The thread's priority is raised if that is permitted. After a stop, outcomes that are not known yet are left out.
     pub fn run(mut self, stop: &StopRequested, mut take: impl FnMut(ProbeBatch)) {
         clock::minimise_timer_slack();
-        priority::raise();
+        scheduling::raise_priority();
         self.start_ns = clock::monotonic_ns();
         let mut batch_due_ns = self.start_ns + BATCH_NS;
         while self.settled < self.probing.probes && !stop.to_end() {
@@ -130,7 +130,8 @@ impl Prober {
     }
 
     fn hand_over(&mut self, take: &mut impl FnMut(ProbeBatch)) {
-        self.batch.own_drops = drops::socket_drops(&self.socket).unwrap_or(self.batch.own_drops);
+        self.batch.own_drops =
+            socket_queues::socket_drops(&self.socket).unwrap_or(self.batch.own_drops);
         let next = ProbeBatch {
             outcomes: Vec::with_capacity(self.batch.outcomes.len()),
             late_held_us: 0,

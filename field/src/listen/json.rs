@@ -30,10 +30,10 @@ pub(super) fn summary(heard: &Heard, lines: &Lines) -> Value {
         "datagrams_per_second": totals.datagrams as f64 / seconds,
         "mbps": totals.bytes as f64 * 8.0 / seconds / 1e6,
         "sizes": {
-            "least": sizes.range().map(|(least, _)| least),
-            "most": sizes.range().map(|(_, most)| most),
+            "least": sizes.range.map(|(least, _)| least),
+            "most": sizes.range.map(|(_, most)| most),
             "each": each.collect::<Vec<_>>(),
-            "datagrams_of_other_sizes": sizes.others(),
+            "datagrams_of_other_sizes": sizes.others,
         },
         "gaps": {
             "p50_us": us(0.5),
@@ -50,7 +50,7 @@ pub(super) fn summary(heard: &Heard, lines: &Lines) -> Value {
         "drops": drops(heard),
         "buffer": {
             "bytes": heard.buffer_bytes,
-            "queued_bytes_max": end.backlog.most_queued_bytes(),
+            "queued_bytes_max": end.backlog.most_queued_bytes,
             "bytes_per_datagram": end.backlog.bytes_per_datagram(),
             "needed_rcvbuf": heard.needed_rcvbuf(),
             "needed_if_none_longer_than": heard.needed_rcvbuf().and_then(|_| heard.longest_bytes()),
@@ -58,7 +58,7 @@ pub(super) fn summary(heard: &Heard, lines: &Lines) -> Value {
         "cpu_pct": totals.cpu_pct(),
         "softirq_cpu": totals.seen.softirq_cpu().map(|(cpu, _)| cpu),
         "sources": end.listened.sources.known().iter().map(source).collect::<Vec<_>>(),
-        "datagrams_of_other_sources": end.listened.sources.others(),
+        "datagrams_of_other_sources": end.listened.sources.others,
         "lines": lines,
     })
 }
@@ -70,7 +70,7 @@ fn silences(heard: &Heard) -> Option<Value> {
     let quiet_end_ms = heard.quiet_end_ns().map(|ns| ns as f64 / 1e6);
     let longest: Vec<Silence> = longest.collect();
     Some(
-        json!({"count": silences.count(), "longest": longest, "quiet_end_ms": quiet_end_ms, "bursts": bursts}),
+        json!({"count": silences.count, "longest": longest, "quiet_end_ms": quiet_end_ms, "bursts": bursts}),
     )
 }
 

@@ -12,10 +12,10 @@ use super::ListenArgs;
 use crate::data::HostAddress;
 use crate::error::UsageError;
 use crate::host::facts::{RcvbufLimit, interface};
-use crate::sys::drops::socket_drops;
 use crate::sys::files::Root;
+use crate::sys::socket_queues::socket_drops;
 use crate::sys::stamped_receive::ask_for_stamps;
-use crate::sys::{buffers, multicast, nic};
+use crate::sys::{nic, socket_options};
 
 /// A socket that is bound and, if asked, a member of a group.
 #[derive(Debug)]
@@ -49,13 +49,13 @@ pub(super) fn open(args: &ListenArgs) -> Result<Opened, UsageError> {
     let target = target(args)?;
     let socket = bind(target).map_err(|error| cannot_bind(args, &error))?;
     if let Some(group) = target.ip.filter(|_| target.is_group) {
-        multicast::only_own_groups(&socket, group);
-        let joined = multicast::join(&socket, group, args.source, target.interface);
+        socket_options::only_own_groups(&socket, group);
+        let joined = socket_options::join_group(&socket, group, args.source, target.interface);
         joined.map_err(|error| cannot_join(group, &error))?;
     }
     let set = args
         .rcvbuf
-        .map(|it| buffers::set_receive(&socket, it.bytes()));
+        .map(|it| socket_options::set_receive_buffer(&socket, it.bytes()));
     let granted = getsockopt(&socket, sockopt::RcvBuf).unwrap_or_default();
     let note = args
         .rcvbuf

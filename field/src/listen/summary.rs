@@ -38,7 +38,7 @@ pub(super) fn lines(heard: &Heard, args: &ListenArgs) -> Lines {
         lines
     });
     let all = &heard.end.listened.sources;
-    let more = if all.others() > 0 { "more than " } else { "" };
+    let more = if all.others > 0 { "more than " } else { "" };
     let from = format!(" from {more}{}", counted(all.known().len(), "source"));
     named([
         (
@@ -98,7 +98,7 @@ fn sizes(heard: &Heard) -> String {
         each.push(format!("{bytes} B: {count}"));
         others -= count.min(others);
     }
-    if let (1.., Some((least, most))) = (others, sizes.range()) {
+    if let (1.., Some((least, most))) = (others, sizes.range) {
         each.push(format!("others: {others}, all from {least} to {most} B"));
     }
     each.join(", ")
@@ -143,14 +143,14 @@ fn silences(heard: &Heard, args: &ListenArgs) -> Vec<String> {
     };
     let silences = &heard.end.listened.silences;
     let longest = silences.longest(SHOWN);
-    let are_all = silences.count() == longest.len() as u64;
+    let are_all = silences.count == longest.len() as u64;
     let at = if are_all {
         ""
     } else {
         ", the longest of them at"
     };
     let shortest_text = duration::text(shortest);
-    let first = format!("{} of {shortest_text} or longer{at}", silences.count());
+    let first = format!("{} of {shortest_text} or longer{at}", silences.count);
     let quiet_ns = heard.quiet_end_ns();
     let quiet_ns = quiet_ns.filter(|ns| u128::from(*ns) >= shortest.as_nanos());
     let quiet = quiet_ns.map(|ns| format!("and the last {} before the end", milliseconds(ns)));
@@ -215,7 +215,7 @@ fn drops(heard: &Heard) -> Vec<String> {
 /// Returns the buffer, how full it was, and what the bursts need.
 fn buffer(heard: &Heard) -> Vec<String> {
     let bytes = heard.buffer_bytes;
-    let most = heard.end.backlog.most_queued_bytes();
+    let most = heard.end.backlog.most_queued_bytes;
     let full = 100.0 * f64::from(most) / f64::from(bytes.max(1));
     let each = heard.end.backlog.bytes_per_datagram();
     let held = each.map(|each| u64::from(bytes) / each.max(1));
@@ -288,8 +288,8 @@ fn sources(heard: &Heard) -> Vec<String> {
         )
     });
     let mut lines = capped(texts, known.len() as u64);
-    if sources.others() > 0 {
-        let others = counted(sources.others(), "datagram");
+    if sources.others > 0 {
+        let others = counted(sources.others, "datagram");
         lines.push(format!("and {others} of others"));
     }
     lines

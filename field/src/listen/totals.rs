@@ -9,7 +9,7 @@ use crate::listen::sequence::{Sequence, SourceNumbers, before_socket};
 use crate::program::Interval;
 use crate::program::losses::{self, Cause, elsewhere, not_looked_at};
 use crate::sys::nic::{self, with_those_below};
-use crate::sys::{drops, interface_addresses};
+use crate::sys::{interface_addresses, socket_queues};
 use crate::workload::listening::ListenEnd;
 
 /// Sums over all windows, and what the kernel counted in them.
@@ -92,9 +92,7 @@ impl Heard {
     /// Returns what the numbers of each source tell. `None`: datagrams have none.
     pub(super) fn sequence(&self) -> Option<Sequence> {
         let listened = &self.end.listened;
-        if !listened.is_numbered() {
-            return None;
-        }
+        listened.numbered?;
         let all = listened.sources.known();
         let is_exact = listened.sources.drops_are_matched();
         let causes = self.causes();
@@ -114,7 +112,7 @@ impl Heard {
         Some(Sequence {
             sources: of_each.collect(),
             unnumbered: self.totals.unnumbered,
-            not_followed: listened.sources.others(),
+            not_followed: listened.sources.others,
         })
     }
 
@@ -186,7 +184,7 @@ impl Heard {
         causes
             .iter()
             .find(|cause| cause.is_full() && cause.least > 0)?;
-        let largest = drops::truesizes(self.longest_bytes());
+        let largest = socket_queues::truesizes(self.longest_bytes());
         let largest = largest.into_values().max().unwrap_or(0);
         let needed = self.end.backlog.needed_bytes(self.buffer_bytes, largest)?;
         // The kernel doubles what is set.
@@ -195,7 +193,7 @@ impl Heard {
 
     /// Returns the length of the longest datagram that came, in bytes. `None`: nothing came.
     pub(super) fn longest_bytes(&self) -> Option<u32> {
-        let range = self.end.listened.sizes.range();
+        let range = self.end.listened.sizes.range;
         range.map(|(_, longest)| longest)
     }
 

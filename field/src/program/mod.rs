@@ -14,7 +14,7 @@ pub use self::interval::{Interval, SocketSeen, ThreadTimes};
 pub use self::observer::Observer;
 use self::owners::{Owner, inodes};
 use crate::error::UsageError;
-use crate::sys::socket_protocol;
+use crate::sys::processes;
 use crate::sys::udp_sockets::{self, UdpSocketState};
 
 /// The sockets to watch.
@@ -122,7 +122,7 @@ impl Program {
                 UsageError::flag("--port", &port, problem)
             }
             Target::Pid(pid) => {
-                let has = socket_protocol::of_process(pid);
+                let has = processes::socket_protocols(pid);
                 let has = |protocol: &str| has.iter().any(|it| it == protocol);
                 let problem = if has("UDP") || has("UDPv6") {
                     format!(

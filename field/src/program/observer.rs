@@ -8,6 +8,7 @@ use super::interval::{Interval, SocketSeen, ThreadTimes};
 use super::owners;
 use crate::sys::loss_counters::{LossCounters, LossReader};
 use crate::sys::loss_places::Layer;
+use crate::sys::nic::is_inward;
 
 /// Time between two searches for the processes that have the sockets open: they take milliseconds.
 const BETWEEN_SEARCHES: Duration = Duration::from_secs(1);
@@ -143,10 +144,12 @@ impl Interval {
         let pairs = before.softnet.iter().zip(&now.softnet);
         let packets = pairs.map(|(before, now)| now.processed.wrapping_sub(before.processed));
         self.packets_of_cpu = packets.map(u64::from).enumerate().collect();
-        let no_losses = [" rx_otherhost_dropped", " rx_nohandler", " xdp_generic"];
+        let no_losses = [" rx_otherhost_dropped", " rx_nohandler"];
         let is_for_others = |name: &str| no_losses.iter().any(|it| name.ends_with(it));
+        let is_own = |name: &str| name.split_once(' ').is_some_and(|(_, it)| is_inward(it));
         let moved = self.lost.interfaces.iter();
-        let moved = moved.filter(|(name, lost)| **lost > 0 && !is_for_others(name));
+        let moved = moved.filter(|(name, lost)| **lost > 0 && is_own(name));
+        let moved = moved.filter(|(name, _)| !is_for_others(name));
         self.interface_drops = moved.map(|(name, lost)| (name.clone(), *lost)).collect();
     }
 }

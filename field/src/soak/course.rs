@@ -99,7 +99,7 @@ impl Course {
             finder: Finder::new(limits),
             minutes: Minutes::new(header.gap_ns(), has_two_hosts),
             clock_error_us: has_two_hosts.then(clock::watch).unwrap_or_default(),
-            clock: ClockWatch::new(),
+            clock: ClockWatch::start(),
             notes: Notes::default(),
             waiting: VecDeque::new(),
             answered_ns: 0,
@@ -141,7 +141,7 @@ impl Course {
         let (send, batches) = mpsc::sync_channel(MAX_WAITING);
         let stop = interrupt.asked();
         self.started = (SystemTime::now(), Instant::now());
-        self.clock = ClockWatch::new();
+        self.clock = ClockWatch::start();
         // Also if the log has nothing of the part before: what follows did not begin when that one did.
         if self.is_resumed {
             self.write_remark(Remark::Resumed);

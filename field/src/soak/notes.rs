@@ -7,7 +7,8 @@ use super::event::{Counter, Event, HeatState, Place, Remark};
 use crate::sys::files::Root;
 use crate::sys::kernel_log::KernelLog;
 use crate::sys::loss_counters::{LossCounters, LossReader};
-use crate::sys::nic::{PathCounters, PathReader};
+use crate::sys::nic;
+use crate::sys::path_counters::PathCounters;
 
 /// Notes that are kept, at most: two minutes of counters that all move.
 const MAX_NOTES: usize = 2000;
@@ -79,15 +80,12 @@ pub struct Watch {
     root: Root,
     kernel_log: Option<KernelLog>,
     interface: String,
-    /// `None`: the interface is gone, or netlink is forbidden.
-    reader: Option<PathReader>,
-    counters: Option<PathCounters>,
+    /// The kernel's drop reasons are not counted: for hours, they would cost too much. `None`: the interface is gone, or
+    /// netlink is forbidden.
+    reader: Option<LossReader>,
+    counters: Option<LossCounters>,
     /// Somebody has set the interface up.
     is_up: bool,
-    /// Places of this host that lose datagrams on the way in. The kernel's drop reasons are not counted: for hours, they
-    /// would cost too much.
-    losses: LossReader,
-    lost: LossCounters,
     heat: HeatState,
     next_ns: u64,
 }
@@ -97,13 +95,10 @@ impl Watch {
     pub fn start(root: &Root, interface: &str) -> (Self, Option<String>) {
         let kernel_log = KernelLog::open(root);
         let reason = kernel_log.as_ref().err().map(ToString::to_string);
-        let mut losses = LossReader::without_reasons(interface);
         let watch = Self {
-            lost: losses.read(),
-            losses,
             kernel_log: kernel_log.ok(),
             interface: interface.to_owned(),
-            reader: PathReader::open(interface).ok(),
+            reader: LossReader::of_interface(interface).ok(),
             counters: None,
             is_up: true,
             heat: HeatState::read(root),
@@ -132,10 +127,11 @@ impl Watch {
 
     fn look_at_counters(&mut self, now_ns: u64, notes: &mut Notes) {
         if self.reader.is_none() {
-            self.reader = PathReader::open(&self.interface).ok();
-            self.losses = LossReader::without_reasons(&self.interface);
+            self.reader = LossReader::of_interface(&self.interface).ok();
         }
-        let Some(now) = self.reader.as_mut().and_then(|reader| reader.read().ok()) else {
+        let now = self.reader.as_mut().map(LossReader::read);
+        let is_there = |now: &LossCounters| now.received.contains_key(&self.interface);
+        let Some(now) = now.filter(is_there) else {
             if self.counters.take().is_some() {
                 let interface = self.interface.clone();
                 notes.add(now_ns, Remark::InterfaceGone { interface });
@@ -143,25 +139,25 @@ impl Watch {
             self.reader = None;
             return;
         };
-        let link = self.reader.as_mut().and_then(|reader| reader.link().ok());
+        let mut links = nic::links().unwrap_or_default().into_iter();
+        let link = links.find(|link| link.name == self.interface);
         let was_up = std::mem::replace(&mut self.is_up, link.is_none_or(|link| link.is_up));
         if was_up && !self.is_up {
             // A pulled cable takes the carrier only.
             let interface = self.interface.clone();
             notes.add(now_ns, Remark::SetDown { interface });
         }
-        let lost = self.losses.read();
-        if let Some(before) = self.counters.replace(now) {
-            let moved = now.since(&before);
+        if let Some(before) = &self.counters {
+            let moved = PathCounters::between(before, &now, &self.interface).unwrap_or_default();
             notes.count(now_ns, Counter::Carrier, moved.carrier_changes);
             notes.count(now_ns, Counter::Qdisc, moved.qdisc_drops);
             notes.count(now_ns, Counter::InterfaceOut, moved.nic_out_drops);
-            for loss in lost.since(&self.lost).losses() {
+            for loss in now.since(before).losses() {
                 let place = loss.place.what.clone();
                 notes.count(now_ns, Counter::Here(place), loss.packets);
             }
         }
-        self.lost = lost;
+        self.counters = Some(now);
     }
 }
 

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::{Finding, Subject, Unfit};
 use crate::data::Ip;
 use crate::facts::{Host, Nic, loopback_fix};
-use crate::sys::busy::Busy;
 use crate::sys::files::parse_cpu_list;
+use crate::sys::processes::BusyProcess;
 use crate::text::cpu_list::{join, ranges};
 
 pub(super) fn findings(subject: &Subject) -> Vec<Finding> {
@@ -143,7 +143,7 @@ const MOST_NAMED: usize = 2;
 
 /// Finds other programs that use CPU time now, of `cpus` CPUs. The load average is no evidence: it includes the past of
 /// this program.
-pub(super) fn other_programs(busy: &[Busy], cpus: usize) -> Option<Finding> {
+pub(super) fn other_programs(busy: &[BusyProcess], cpus: usize) -> Option<Finding> {
     let used: f64 = busy.iter().map(|process| process.cpus).sum();
     // A thread may have used another CPU before.
     let used = used.min(cpus as f64);

@@ -12,8 +12,8 @@ pub use self::interface::{Cause, cause};
 use crate::board::Board;
 use crate::data::Buffer;
 use crate::facts::{self, Cpu, Host, Interface};
-use crate::sys::busy::{self, Busy};
 use crate::sys::files::Root;
+use crate::sys::processes::{self, BusyProcess};
 use crate::sys::sensors::{SensorReadings, Watch};
 use crate::sys::temperature::Temperatures;
 
@@ -31,7 +31,7 @@ pub struct Subject<'a> {
     /// The other sensors now.
     pub sensors: SensorReadings,
     /// Other processes that use CPU time now, the busiest first.
-    pub busy: Vec<Busy>,
+    pub busy: Vec<BusyProcess>,
     /// Network interfaces to check, for runs between two hosts.
     pub interfaces: Vec<Interface>,
 }
@@ -44,8 +44,8 @@ impl<'a> Subject<'a> {
             board,
             rcvbuf_bytes,
             temperatures: Temperatures::read(root),
-            sensors: Watch::start(root).climate(),
-            busy: busy::now(root, &numbers(&host.cpus)),
+            sensors: Watch::start(root).climate,
+            busy: processes::busiest(root, &numbers(&host.cpus)),
             interfaces: Vec::new(),
         }
     }
@@ -64,7 +64,7 @@ impl<'a> Subject<'a> {
 /// Observes for 200 ms which other programs use the CPUs that this one may use. `None`: together they use little.
 pub fn other_programs(root: &Root) -> Option<Finding> {
     let cpus = numbers(&facts::usable(root));
-    machine::other_programs(&busy::now(root, &cpus), cpus.len())
+    machine::other_programs(&processes::busiest(root, &cpus), cpus.len())
 }
 
 fn numbers(cpus: &[Cpu]) -> Vec<usize> {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::board;
 use crate::facts::{Conntrack, Cpu, CpufreqPolicy, Nic};
-use crate::sys::busy::Busy;
+use crate::sys::processes::BusyProcess;
 use crate::sys::sensors::SensorReadings;
 use crate::sys::temperature::{Reading, Temperatures};
 
@@ -85,7 +85,7 @@ pub(super) struct Seen {
     rcvbuf_bytes: u32,
     temperatures: Temperatures,
     sensors: SensorReadings,
-    busy: Vec<Busy>,
+    busy: Vec<BusyProcess>,
     pub(super) interfaces: Vec<Interface>,
 }
 
@@ -216,7 +216,7 @@ const TROUBLES: &[(&str, Change)] = &[
             (0.05, "sshd"),
             (0.05, "cat"),
         ]
-        .map(|(cpus, name)| Busy {
+        .map(|(cpus, name)| BusyProcess {
             pid: 4_194_304,
             name: name.to_owned(),
             cpus,
@@ -386,7 +386,7 @@ fn a_clock_is_judged_by_what_it_is_and_not_by_the_name_of_its_governor() {
 
 #[test]
 fn other_programs_use_no_more_cpus_than_there_are() {
-    let busy = Busy {
+    let busy = BusyProcess {
         pid: 7,
         name: "sh".to_owned(),
         cpus: 1.2,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::model;
-use crate::sys::affinity;
 use crate::sys::files::{Root, parse_cpu_list};
+use crate::sys::scheduling;
 
 /// A CPU in the affinity mask of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ pub(super) fn online_contradiction(root: &Root) -> Option<String> {
 
 /// Returns the CPUs that the kernel schedules this process on (sched_getaffinity(2)). `None` below another root.
 fn scheduled(root: &Root) -> Option<Vec<usize>> {
-    root.is_real().then(affinity::own).flatten()
+    root.is_real().then(scheduling::own_cpus).flatten()
 }
 
 /// Returns the online CPUs. `None`: unknown, also if the list is not the kernel's own.
@@ -115,7 +115,7 @@ pub(super) fn pinnable(root: &Root, masked: &[Cpu]) -> Vec<usize> {
     let mut others = if root.is_real() {
         // Lists may be short of CPUs, but none has CPUs that the kernel would accept wrongly.
         let lists = ["online", "present"].map(|file| listed(root, file).unwrap_or_default());
-        affinity::accepted(&lists.concat())
+        scheduling::accepted_cpus(&lists.concat())
     } else {
         let mut online = online(root).unwrap_or_default();
         if let Some(cpuset) = cpuset(root) {

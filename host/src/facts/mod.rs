@@ -18,8 +18,8 @@ use crate::data::Ip;
 use crate::sys::busy_poll::Refusals;
 use crate::sys::files::Root;
 use crate::sys::power::PowerMeter;
-use crate::sys::real_time::Throttling;
-use crate::sys::{drops, incoming_cpu, limits, real_time};
+use crate::sys::scheduling::Throttling;
+use crate::sys::{limits, reuseport, scheduling, socket_queues};
 use crate::text::cpu_list;
 
 pub use self::cpu::Cpu;
@@ -184,9 +184,9 @@ impl Host {
             nohz_full_cpus: root
                 .text("sys/devices/system/cpu/nohz_full")
                 .map(|cpus| cpus.trim().replace("(null)", "")),
-            most_rt_priority: real_time::most_priority(),
+            most_rt_priority: scheduling::most_priority(),
             rt_throttling: Throttling::read(root, kernel.as_deref(), is_set("RT_GROUP_SCHED")),
-            locks_memory: Some(real_time::may_lock_memory()),
+            locks_memory: Some(scheduling::may_lock_memory()),
             busy_poll: Refusals::read(),
             incoming_cpu_refusal: incoming_cpu_refusal(root),
             cpu_quota: cpu::quota(root),
@@ -210,7 +210,7 @@ impl Host {
             cpuidle_driver: kernel::cpuidle_driver(root),
             load_1min: kernel::load_1min(root),
             open_files: limits::most_open_files(),
-            lists_drops: !drops::can_read_socket_drops(),
+            lists_drops: !socket_queues::can_read_socket_drops(),
             rmem_max: rcvbuf_limit.most,
             rmem_max_is_of_host: rcvbuf_limit.is_of_host,
             exceeds_rmem_max: network::can_exceed_rmem_max(root),
@@ -255,7 +255,7 @@ impl Host {
 fn incoming_cpu_refusal(root: &Root) -> Option<String> {
     // With RPS, other CPUs may handle the datagrams of the probe.
     let has_rps = network::rps_cpus(root, "lo").is_some_and(|cpus| !cpus.is_empty());
-    incoming_cpu::probe().err().filter(|_| !has_rps)
+    reuseport::probe_incoming_cpu().err().filter(|_| !has_rps)
 }
 
 fn loopback_problem(ip: Ip) -> Option<String> {

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::interrupts::{cpus_of_irqs, irqs};
 use crate::data::Buffer;
-use crate::sys::buffers;
 use crate::sys::files::Root;
+use crate::sys::socket_options;
 use crate::text::cpu_list;
 
 /// State of conntrack in this network namespace.
@@ -25,7 +25,8 @@ pub struct Conntrack {
 
 /// Returns whether this process may exceed `rmem_max`, found by trying. False below another root.
 pub(super) fn can_exceed_rmem_max(root: &Root) -> bool {
-    let may_force = |socket| buffers::may_force(&socket, Buffer::DEFAULT.bytes());
+    let may_force =
+        |socket| socket_options::may_force_receive_buffer(&socket, Buffer::DEFAULT.bytes());
     root.is_real() && socket().is_some_and(may_force)
 }
 
@@ -51,7 +52,7 @@ impl RcvbufLimit {
     /// Below another root, the file tells.
     pub fn read(root: &Root) -> Self {
         let socket = socket().filter(|_| root.is_real());
-        let tried = socket.and_then(|socket| buffers::most_receive(&socket));
+        let tried = socket.and_then(|socket| socket_options::most_receive_buffer(&socket));
         Self {
             most: tried.or_else(|| root.number(RMEM_MAX)),
             is_of_host: is_read_only(root, RMEM_MAX),

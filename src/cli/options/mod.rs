@@ -24,7 +24,7 @@ use crate::plan::{Conditions, Meter, Plan, Schedule, Settings, Until, Wire};
 use crate::results::log::{Header, Run};
 use crate::results::row::Environment;
 use crate::sys::files::Root;
-use crate::sys::{own_loopback, reuseport_bpf};
+use crate::sys::{own_loopback, reuseport};
 use crate::term::words::words_as_text;
 use crate::trial::spawned::THIS_PROGRAM;
 
@@ -252,7 +252,7 @@ impl<'a> Bench<'a> {
                 peer.facts.loopback_refusal.clone(),
             ),
             None => (
-                reuseport_bpf::probe().err(),
+                reuseport::probe_bpf().err(),
                 own_loopback::probe(THIS_PROGRAM.as_ref()).err(),
             ),
         };

@@ -10,7 +10,7 @@ use crate::engines::Entry;
 use crate::host::facts::Host;
 use crate::host::placement::Placement;
 use crate::plan::PlanWarning;
-use crate::sys::real_time::Throttling;
+use crate::sys::scheduling::Throttling;
 
 /// A bench thread: its CPU, and whether it never sleeps.
 #[derive(Clone, Copy)]

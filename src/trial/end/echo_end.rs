@@ -49,7 +49,7 @@ pub(crate) struct EchoLosses {
 impl EchoLosses {
     /// Returns the packets lost since the start, by place.
     pub(crate) fn places(&mut self) -> BTreeMap<String, u64> {
-        let mut places = self.watch.places(BTreeMap::new());
+        let mut places = self.watch.places();
         let unsent = [
             (&REFUSED_ANSWERS, &self.unsent.refused),
             (&ANSWERS_WITHOUT_ROUTE, &self.unsent.without_route),
@@ -72,8 +72,9 @@ pub(crate) fn start(address: HostAddress) -> anyhow::Result<(EchoEnd, EchoLosses
     let echo = bound.with_context(|| format!("cannot bind an echo to {address}"))?;
     let port = echo.address()?.port();
     let interface = interface_addresses::interface_of(address.ip).unwrap_or_default();
+    let reader = LossReader::of_interface(&interface);
     let losses = EchoLosses {
-        watch: LossWatch::start(LossReader::without_reasons(&interface)),
+        watch: LossWatch::start(reader.unwrap_or_else(|_| LossReader::without_reasons())),
         unsent: Arc::clone(&echo.unsent),
     };
     let run = move || {

@@ -3,7 +3,6 @@
 //! No message is sent from the start of the threads until the window is over, since it would compete with the
 //! datagrams. Each end measures time by its own clock.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
@@ -50,7 +49,7 @@ impl TrialServer {
                 Some(Request::LossPlaces) => {
                     let start = || LossWatch::start(LossReader::open("thread-self"));
                     let losses = losses.get_or_insert_with(start);
-                    conversation.answer(&losses.places(BTreeMap::new()))?;
+                    conversation.answer(&losses.places())?;
                 }
                 Some(Request::Accept(accepted)) => {
                     flows = scope.flows(&accepted);

@@ -11,7 +11,7 @@ use crate::sys::files::Root;
 use crate::sys::kernel_drops::Discards;
 use crate::sys::own_loopback::OwnLoopback;
 use crate::sys::power::{MeanPower, PowerMeter};
-use crate::sys::real_time::{LockedMemory, Raised};
+use crate::sys::scheduling::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
 use crate::trial::changes::changed_settings::ChangedSettings;
 use crate::trial::end::echo_end::EchoLosses;

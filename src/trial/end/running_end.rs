@@ -12,7 +12,7 @@ use crate::sys::host_id::HostId;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::kernel_drops::{Discarded, Discards};
 use crate::sys::power::MeanPower;
-use crate::sys::real_time::{LockedMemory, Raised};
+use crate::sys::scheduling::{LockedMemory, Raised};
 use crate::sys::sensors::Watch;
 use crate::trial::messages::end_result::{EndResult, added};
 use crate::trial::messages::spec::EndRole;
@@ -185,7 +185,7 @@ impl RunningEnd<'_> {
             paths: Vec::new(),
             rcvbuf_bytes: self.buffers.rcvbuf_bytes,
             sndbuf_bytes: self.buffers.sndbuf_bytes,
-            climate: self.start.watch.climate(),
+            climate: self.start.watch.climate,
             idle_times: window.idle_times,
             round_trips: added(
                 self.threads.round_trips().map(RoundTripMeter::round_trips),

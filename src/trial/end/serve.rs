@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 use crate::engines::exec;
 use crate::sys::files::Root;
 use crate::sys::interrupt::Interrupt;
-use crate::sys::{drops, power, temperature};
+use crate::sys::{power, socket_queues, temperature};
 use crate::trial::changes::host_settings::HostSettings;
 use crate::trial::end::echo_end::{self, EchoLosses};
 use crate::trial::end::end_steps::TrialServer;
@@ -131,7 +131,9 @@ impl TrialServer {
                     Ok::<(), Infallible>(())
                 })?)
             }
-            Request::Truesizes(payloads) => conversation.answer(&drops::truesizes(payloads)),
+            Request::Truesizes(payloads) => {
+                conversation.answer(&socket_queues::truesizes(payloads))
+            }
             Request::ListTunings(wanted) => {
                 conversation.answer(&HostSettings::Local(local).list_tunings(wanted)?)
             }

@@ -13,7 +13,8 @@ use crate::engines::Engines;
 use crate::sys::host_id::HostId;
 use crate::sys::idle_states::IdleTimes;
 use crate::sys::kernel_drops::Discarded;
-use crate::sys::nic::{PathCounters, Wireless};
+use crate::sys::nic::Wireless;
+use crate::sys::path_counters::PathCounters;
 use crate::sys::sensors::SensorReadings;
 
 /// Result of the senders' or the receivers' end of a trial, or of both ends if they are on one host.

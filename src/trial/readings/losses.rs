@@ -10,7 +10,8 @@ use crate::sys::drop_reasons::DropReasons;
 use crate::sys::interface_addresses;
 use crate::sys::loss_counters::{LossCounters, LossReader};
 use crate::sys::loss_places::Layer;
-use crate::sys::nic::{PathCounters, PathReader, named_since};
+use crate::sys::nic::Wireless;
+use crate::sys::path_counters::PathCounters;
 use crate::trial::messages::end_result::PathGrowth;
 
 /// Counters of the places that lose packets on the way in (the table of [`PLACES`](crate::sys::loss_places::PLACES)), and
@@ -21,25 +22,26 @@ pub(crate) struct LossWatch {
 }
 
 impl LossWatch {
-    /// Starts to watch the places of a reader. For longer than a trial, it has to be one without the kernel's drop reasons,
-    /// and starting those takes longer than a window.
+    /// Starts to watch the places that a reader reads. For longer than a trial, it has to be one without the kernel's drop
+    /// reasons, and starting those takes longer than a window.
     pub(crate) fn start(mut reader: LossReader) -> Self {
         let before = reader.read();
         Self { reader, before }
     }
 
-    /// Returns the packets lost since the start, by place, without those at sockets whose buffer was full, and without
-    /// the way out. `reasons` are the kernel's drop reasons meanwhile, if they were counted elsewhere.
-    pub(crate) fn places(&mut self, reasons: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
-        let mut growth = self.reader.read().since(&self.before);
-        growth.reasons.extend(reasons);
-        let losses = growth.losses().into_iter();
-        let on_the_way =
-            losses.filter(|loss| !loss.place.is_full() && loss.place.layer != Layer::Out);
-        on_the_way
-            .map(|loss| (loss.place.what.clone(), loss.packets))
-            .collect()
+    /// Returns the packets lost since the start, by place: see [`places`].
+    pub(crate) fn places(&mut self) -> BTreeMap<String, u64> {
+        places(&self.reader.read().since(&self.before))
     }
+}
+
+/// Returns the packets lost, by place, without those at sockets whose buffer was full, and without the way out.
+fn places(growth: &LossCounters) -> BTreeMap<String, u64> {
+    let losses = growth.losses().into_iter();
+    let on_the_way = losses.filter(|loss| !loss.place.is_full() && loss.place.layer != Layer::Out);
+    on_the_way
+        .map(|loss| (loss.place.what.clone(), loss.packets))
+        .collect()
 }
 
 /// Counters of drop reasons, running from the first trial that asks for them: starting and ending them takes longer
@@ -76,11 +78,9 @@ impl ReasonWatch {
 
 /// An interface, and its counters at the start of a trial across a wire.
 pub(crate) struct PathWatch {
-    reader: PathReader,
-    before: PathCounters,
-    /// Counters of lost packets at the start, by name.
-    named_before: BTreeMap<String, u64>,
-    losses: LossWatch,
+    interface: String,
+    reader: LossReader,
+    before: LossCounters,
 }
 
 impl PathWatch {
@@ -94,17 +94,16 @@ impl PathWatch {
         let interface =
             interface.with_context(|| format!("no interface has {address} any more"))?;
         let unreadable = || format!("cannot read the counters of {interface}");
-        let mut reader = PathReader::open(&interface).with_context(unreadable)?;
-        let losses = LossWatch::start(LossReader::without_reasons(&interface));
+        let mut reader = LossReader::of_interface(&interface).with_context(unreadable)?;
         Ok(Self {
-            named_before: reader.named().with_context(unreadable)?,
-            before: reader.read().with_context(unreadable)?,
+            before: reader.read(),
             reader,
-            losses,
+            interface,
         })
     }
 
-    /// Returns the growth of the counters since the start. `drop_reasons`: see [`LossWatch::places`].
+    /// Returns the growth of the counters since the start. `drop_reasons` are the kernel's meanwhile, which are counted
+    /// elsewhere.
     ///
     /// # Errors
     /// Fails if the interface is gone.
@@ -113,14 +112,15 @@ impl PathWatch {
         drop_reasons: BTreeMap<String, u64>,
     ) -> anyhow::Result<PathGrowth> {
         let unreadable = "cannot read the counters of the network interface any more";
-        let radio = self.reader.radio();
-        let now = self.reader.read().context(unreadable)?;
-        let named = self.reader.named().context(unreadable)?;
+        let now = self.reader.read();
+        let path = PathCounters::between(&self.before, &now, &self.interface);
+        let mut growth = now.since(&self.before);
+        growth.reasons.extend(drop_reasons.clone());
         Ok(PathGrowth {
-            counters: now.since(&self.before),
-            nic: named_since(&named, &self.named_before),
-            radio,
-            places: self.losses.places(drop_reasons.clone()),
+            counters: path.context(unreadable)?,
+            nic: growth.lost_at(&self.interface),
+            radio: Wireless::read(&self.interface),
+            places: places(&growth),
             drop_reasons,
         })
     }

@@ -18,8 +18,10 @@ use crate::sys::cpu_speed::{self, CpuSpeed};
 use crate::sys::drop_reasons::DropReasons;
 use crate::sys::files::Root;
 use crate::sys::interface_addresses::{self, InterfaceAddress};
-use crate::sys::nic::{PathCounters, PathReader, driver_drops, named_since};
-use crate::sys::{own_loopback, reuseport_bpf};
+use crate::sys::loss_counters::LossReader;
+use crate::sys::nic::driver_drops;
+use crate::sys::path_counters::PathCounters;
+use crate::sys::{own_loopback, reuseport};
 use crate::trial::spawned::THIS_PROGRAM;
 
 /// Facts about a host, and about the engines that can run there.
@@ -80,7 +82,7 @@ impl RemoteFacts {
                 .ok()
                 .and_then(|text| ssh_connection(&text)),
             engine_refusals: refused.collect(),
-            steering_refusal: reuseport_bpf::probe().err(),
+            steering_refusal: reuseport::probe_bpf().err(),
             loopback_refusal: own_loopback::probe(THIS_PROGRAM.as_ref()).err(),
         })
     }
@@ -104,8 +106,8 @@ const LOOK: Duration = Duration::from_millis(300);
 /// Returns the drops of other traffic, for each interface that has some.
 pub fn drops_of_others(interfaces: &[Interface]) -> Vec<Unfit> {
     let readers = interfaces.iter().filter_map(|interface| {
-        let mut reader = PathReader::open(&interface.name).ok()?;
-        let before = (reader.read().ok()?, reader.named().ok()?);
+        let mut reader = LossReader::of_interface(&interface.name).ok()?;
+        let before = reader.read();
         Some((&interface.name, reader, before))
     });
     let readers: Vec<_> = readers.collect();
@@ -113,9 +115,10 @@ pub fn drops_of_others(interfaces: &[Interface]) -> Vec<Unfit> {
     let moved = readers
         .into_iter()
         .filter_map(|(name, mut reader, before)| {
-            let moved = reader.read().ok()?.since(&before.0);
-            let named = named_since(&reader.named().ok()?, &before.1);
-            told(name, &moved, driver_drops(&named))
+            let now = reader.read();
+            let moved = PathCounters::between(&before, &now, name)?;
+            let lost = now.since(&before).lost_at(name);
+            told(name, &moved, driver_drops(&lost))
         });
     moved.collect()
 }

@@ -10,7 +10,7 @@ use nix::sys::socket::sockopt::{Ipv4RecvErr, Ipv6RecvErr, Priority as SetPriorit
 use socket2::{Domain, Socket, Type};
 
 use crate::data::{Case, Checksum, Connection, Ip, Priority, Sharing, Spread};
-use crate::sys::{buffers, busy_poll, checksum, incoming_cpu};
+use crate::sys::{busy_poll, reuseport, socket_options};
 
 /// Minimum receive buffer of a socket, in bytes, however many sockets share a receiver's buffer: seven datagrams of
 /// 1500 B, or one of any length.
@@ -72,7 +72,7 @@ pub(crate) fn receivers(case: &Case, ports: &mut Ports) -> anyhow::Result<Vec<Ud
         let each = case.receiver_sockets() / case.threads.receivers();
         set_receive_buffer(&socket, case, each).context("cannot set SO_RCVBUF")?;
         if case.checksum == Some(Checksum::Off) {
-            checksum::accept_none(&socket, case.ip.loopback())
+            socket_options::accept_no_checksum(&socket, case.ip.loopback())
                 .context("cannot accept datagrams without a checksum")?;
         }
         busy_poll(&socket, case)?;
@@ -129,7 +129,7 @@ pub(crate) fn prefer_own_cpus(
     }
     for (socket, cpu) in receivers.iter().zip(cpus) {
         let cpu = cpu.context("--spread cpu needs receivers on CPUs")?;
-        incoming_cpu::prefer(socket, cpu).context("cannot set SO_INCOMING_CPU")?;
+        reuseport::prefer_cpu(socket, cpu).context("cannot set SO_INCOMING_CPU")?;
     }
     Ok(())
 }
@@ -161,7 +161,7 @@ pub(crate) fn sender(
 fn set_receive_buffer(socket: &Socket, case: &Case, sockets: usize) -> io::Result<()> {
     let asked = case.rcvbuf.bytes();
     let each = asked / sockets.max(1);
-    buffers::set_receive(socket, each.max(LEAST_RCVBUF.min(asked)))
+    socket_options::set_receive_buffer(socket, each.max(LEAST_RCVBUF.min(asked)))
 }
 
 /// Has a socket that receives busy-poll, if the case asks for it.
@@ -181,7 +181,7 @@ fn busy_poll(socket: &Socket, case: &Case) -> anyhow::Result<()> {
 /// Returns the error of the system call.
 pub(crate) fn prepare_to_send(socket: &Socket, case: &Case) -> anyhow::Result<()> {
     if let Some(sndbuf) = case.sndbuf {
-        buffers::set_send(socket, sndbuf.bytes())?;
+        socket_options::set_send_buffer(socket, sndbuf.bytes())?;
     }
     // The traffic class: ip(7), ipv6(7).
     if let Some(tos) = case.tos {
@@ -210,7 +210,7 @@ pub(crate) fn prepare_to_send(socket: &Socket, case: &Case) -> anyhow::Result<()
         })?;
     }
     if case.checksum == Some(Checksum::Off) {
-        checksum::leave_out(socket, case.ip.loopback())?;
+        socket_options::leave_out_checksum(socket, case.ip.loopback())?;
     }
     have_refusals_told(socket, case)
 }

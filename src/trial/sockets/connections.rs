@@ -11,7 +11,7 @@ use socket2::{Domain, Socket, Type};
 use crate::data::{Case, Transport};
 use crate::engine::{ConnectionProbe, QueueProbe};
 use crate::engines::Engines;
-use crate::sys::buffers;
+use crate::sys::socket_options;
 use crate::trial::messages::spec::Flow;
 use crate::trial::sockets::udp_sockets::UdpSockets;
 use crate::trial::sockets::{EndSockets, GrantedBuffers, QueueProbes, bind};
@@ -46,7 +46,9 @@ impl Connections {
     /// Sets the receive buffer of a socket that is not connected yet: TCP negotiates its window when it connects.
     fn prepare_to_receive(&self, socket: &Socket) -> io::Result<()> {
         let asked = self.case.requested_rcvbuf();
-        asked.map_or(Ok(()), |it| buffers::set_receive(socket, it.bytes()))
+        asked.map_or(Ok(()), |it| {
+            socket_options::set_receive_buffer(socket, it.bytes())
+        })
     }
 
     /// Turns Nagle's algorithm off if a thread waits for each message.

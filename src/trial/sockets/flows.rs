@@ -229,7 +229,7 @@ mod tests {
     use crate::host::placement::Placement;
     use crate::plan::Settings;
     use crate::sys::files::Root;
-    use crate::sys::reuseport_bpf;
+    use crate::sys::reuseport;
     use crate::trial::end::local::LocalTrials;
     use crate::trial::messages::spec::{EndRole, TrialSpec};
 
@@ -262,7 +262,7 @@ mod tests {
             .into_iter()
             .flat_map(|way| connections.map(|c| (way, c)))
         {
-            if sharing == Sharing::Reuseport(Spread::Bpf) && reuseport_bpf::probe().is_err() {
+            if sharing == Sharing::Reuseport(Spread::Bpf) && reuseport::probe_bpf().is_err() {
                 continue;
             }
             let case = Case {

@@ -11,8 +11,8 @@ use nix::errno::Errno;
 use crate::data::{Sched, Side, ThreadSample};
 use crate::engine::{FlowCounts, Meter, Remark, Tally};
 use crate::sys::cpu_speed::{self, CpuSpeed};
-use crate::sys::real_time::{self, Class};
 use crate::sys::run_queue::RunQueueWait;
+use crate::sys::scheduling::{self, Class};
 use crate::sys::{clock, wakeup};
 use crate::workload::context::{Control, ThreadContext};
 use crate::workload::{PaceMeter, RoundTripMeter};
@@ -171,7 +171,7 @@ impl BenchThread {
 /// # Errors
 /// Fails if it is not permitted.
 pub(crate) fn set_class(class: Class, priority: u8) -> io::Result<()> {
-    real_time::set_class(class, priority)
+    scheduling::set_class(class, priority)
         .map_err(|error| io::Error::new(error.kind(), format!("--sched: {error}")))
 }
 

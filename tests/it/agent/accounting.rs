@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use udpbench::data::{Case, Direction, Sample, Side};
-use udpbench::sys::reuseport_bpf;
+use udpbench::sys::reuseport;
 use udpbench::trial::agents::Agents;
 
 use super::{case, end, far_agent, run, spec, with_agents};
@@ -35,7 +35,7 @@ fn the_accounting_closes_with_the_receivers_on_the_other_host() {
 fn the_accounting_closes_however_receivers_share_and_when_their_sockets_overflow() {
     let (child, mut receivers) = far_agent();
     let mut ways = vec!["separate", "rcvbuf2048"];
-    ways.extend(reuseport_bpf::probe().is_ok().then_some("bpf"));
+    ways.extend(reuseport::probe_bpf().is_ok().then_some("bpf"));
     with_agents(Some(&mut receivers), |agents| {
         for way in ways {
             let case = case(&format!("std:std/4t/300B/connected/v4/{way}"));

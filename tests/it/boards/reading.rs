@@ -147,5 +147,5 @@ fn the_architecture_of_the_kernel_is_read_where_it_is_shown() {
 fn lowest_khz(root: &Root, cpus: [usize; 2]) -> Option<u64> {
     let mut watch = sensors::Watch::start(root);
     watch.look_at_clocks(cpus);
-    watch.climate().lowest_khz
+    watch.climate.lowest_khz
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, setns};
 use serde_json::Value;
-use udpbench::sys::affinity;
+use udpbench::sys::scheduling;
 
 use super::pages::root;
 use super::path_with_program;
@@ -94,7 +94,7 @@ impl Builder {
     /// `None`, loudly: this machine has no such thing, or this user may not have it.
     pub fn start(self) -> Option<Lab> {
         // Each end has one to itself: see `swept::SHORT`.
-        if affinity::accepted(&[0, 1]).len() < 2 {
+        if scheduling::accepted_cpus(&[0, 1]).len() < 2 {
             eprintln!("SKIPPED: no lab can be had here, without CPUs 0 and 1");
             return None;
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use udpbench::data::Ip;
 use udpbench::results::row::{Row, Status};
-use udpbench::sys::real_time;
+use udpbench::sys::scheduling;
 
 use crate::common::{Place, assert_code, kills, rows, stderr, stdout, wait_until, windows, words};
 
@@ -222,7 +222,7 @@ fn a_counter_that_lies_hugely_fails_before_anything_is_made_of_it() {
 
 #[test]
 fn a_program_with_a_real_time_priority_does_not_keep_off_the_thread_that_ends_it() {
-    let Some(cpu) = last_cpu().filter(|_| real_time::most_priority().is_some()) else {
+    let Some(cpu) = last_cpu().filter(|_| scheduling::most_priority().is_some()) else {
         return;
     };
     let place = place_with(&["ignores-the-end", "tells-its-class"]);
@@ -386,7 +386,7 @@ fn what_a_program_cannot_do_is_skipped_with_the_reason() {
         "one thread sends and receives in turn: use --threads 2",
     );
     skipped("--engine exec:./plain --flows 4", "plain");
-    if real_time::may_lock_memory() {
+    if scheduling::may_lock_memory() {
         skipped("--engine exec:./plain --mlock on", unknown);
     }
 }

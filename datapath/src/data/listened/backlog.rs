@@ -16,8 +16,8 @@ pub struct Backlog {
     dropped: u64,
     /// Largest number of datagrams dropped before the queue was empty again.
     most_dropped: u64,
-    /// Largest memory of the queue, in bytes.
-    most_queued: u32,
+    /// Largest memory of the queue that was seen, in bytes.
+    pub most_queued_bytes: u32,
     /// Memory of the queue at the last reading, and its time since 1970 in nanoseconds, while its datagrams are counted.
     reading: Option<(u32, u64)>,
     /// Datagrams of that queue so far.
@@ -38,7 +38,7 @@ impl Backlog {
     /// Enters the memory of the queue before it is read, in bytes, the drops of the socket since it was made, and the
     /// time since 1970 in nanoseconds.
     pub fn queue(&mut self, bytes: u32, drops: u32, now_ns: u64) {
-        self.most_queued = self.most_queued.max(bytes);
+        self.most_queued_bytes = self.most_queued_bytes.max(bytes);
         // The rest of a queue that is counted is smaller: a call reads a part of it.
         let most = self.reading.map_or(self.fullest.0, |(bytes, _)| bytes);
         if bytes > most {
@@ -85,11 +85,6 @@ impl Backlog {
         }
     }
 
-    /// Returns the largest memory of the queue that was seen, in bytes.
-    pub fn most_queued_bytes(&self) -> u32 {
-        self.most_queued
-    }
-
     /// Returns the memory that one datagram takes up in the queue, in bytes. `None`: no queue was counted.
     pub fn bytes_per_datagram(&self) -> Option<u64> {
         let (bytes, datagrams) = self.fullest;
@@ -101,7 +96,7 @@ impl Backlog {
     /// dropped, or the memory of a datagram is not known.
     pub fn needed_bytes(&self, granted: u32, largest: u32) -> Option<u64> {
         let each = self.bytes_per_datagram()?.max(largest.into());
-        let full = u64::from(granted.max(self.most_queued));
+        let full = u64::from(granted.max(self.most_queued_bytes));
         (self.most_dropped > 0).then(|| full + self.most_dropped * each)
     }
 }

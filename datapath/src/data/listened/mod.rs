@@ -114,7 +114,8 @@ impl ListenWindow {
 /// Counts of the whole run that are not sums over its windows.
 #[derive(Clone, Debug)]
 pub struct Listened {
-    numbered: Option<Numbered>,
+    /// Sequence number that datagrams are expected to have.
+    pub numbered: Option<Numbered>,
     /// Sources by name.
     pub sources: Sources,
     /// Lengths of the payload.
@@ -134,17 +135,12 @@ impl Listened {
         Self {
             numbered,
             sources: Sources::new(numbered),
-            sizes: Sizes::default(),
+            sizes: Sizes::new(),
             silences: Silences::new(shortest_silence_ns),
             last_ns: None,
             clock: SteadyClock::default(),
             window: 0,
         }
-    }
-
-    /// Returns whether datagrams are expected to have a sequence number.
-    pub fn is_numbered(&self) -> bool {
-        self.numbered.is_some()
     }
 
     /// Begins a window.
@@ -191,11 +187,11 @@ impl Listened {
         self.silences.enter_datagram(heard);
         let number = self.numbered.map(|numbered| numbered.read(heard.payload));
         window.unnumbered += u64::from(number == Some(None));
-        let others = self.sources.others();
+        let others = self.sources.others;
         let number = number.flatten();
         let is_first = self.sources.enter(heard, steady_ns, number, self.window);
         window.sources += u32::from(is_first);
-        window.of_other_sources += self.sources.others() - others;
+        window.of_other_sources += self.sources.others - others;
     }
 }
 

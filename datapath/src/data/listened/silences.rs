@@ -28,7 +28,8 @@ impl Gap {
 #[derive(Clone, Debug, Default)]
 pub struct Silences {
     shortest_ns: Option<u64>,
-    count: u64,
+    /// Number of them.
+    pub count: u64,
     /// The longest ones, in no order.
     longest: Vec<Gap>,
     bursts: Bursts,
@@ -83,11 +84,6 @@ impl Silences {
         if let Some(shortest) = shortest.filter(|shortest| shortest.ns < gap.ns) {
             *shortest = gap;
         }
-    }
-
-    /// Returns the number of silences.
-    pub fn count(&self) -> u64 {
-        self.count
     }
 
     /// Returns the longest silences in the order of time: so many, and at most 20.

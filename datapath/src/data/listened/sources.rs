@@ -44,7 +44,8 @@ pub struct Sources {
     known: Vec<Source>,
     /// Place of the sender of the last datagram: the next one is mostly of the same.
     last: usize,
-    others: u64,
+    /// Datagrams of all other senders. Their numbers and gaps are not looked at.
+    pub others: u64,
     /// Drops of the socket since the first datagram.
     drops: u64,
 }
@@ -258,11 +259,6 @@ impl Sources {
     /// Returns the senders in the order of their first datagrams: the first 64.
     pub fn known(&self) -> &[Source] {
         &self.known
-    }
-
-    /// Returns the number of datagrams of all other senders. Their numbers and gaps are not looked at.
-    pub fn others(&self) -> u64 {
-        self.others
     }
 
     /// Returns whether each drop of the socket between the first and the last datagram has a missing number of the same

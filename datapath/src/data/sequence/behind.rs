@@ -3,7 +3,8 @@
 use super::elsewhere::{Elsewhere, Meaning, NEAR, Since};
 use super::jumps::RESTART_NS;
 use super::ring::{Behind, Half};
-use super::{Arrival, SequenceCounts, SequenceTracker, to_signed};
+use super::{Arrival, SequenceCounts, SequenceTracker};
+use crate::data::accounting::signed;
 
 /// Numbers that would have gone by in a pause within which no run goes on.
 const PAUSE: f64 = 64.0;
@@ -29,7 +30,7 @@ impl SequenceTracker {
                 let counts = SequenceCounts {
                     received: 1,
                     late: 1,
-                    missing: to_signed(between),
+                    missing: signed(between),
                     places: i64::from(between > 0),
                     following: u64::from(between == 0),
                     ..one

@@ -15,6 +15,7 @@ use self::judgement::Steps;
 pub use self::judgement::{Doubt, SequenceCounts};
 use self::pace::Pace;
 use self::ring::Ring;
+use super::accounting::signed;
 
 /// Longest jump forward that is loss without drops of the socket, in numbers. A longer one begins a new series.
 const LONGEST_LOSS: u64 = 1 << 20;
@@ -185,8 +186,8 @@ impl SequenceTracker {
         let pieces = u64::from((came & !(came << 1)).count_ones());
         self.counts += SequenceCounts {
             received,
-            missing: to_signed(span + 1 - received),
-            places: to_signed(pieces - 1),
+            missing: signed(span + 1 - received),
+            places: signed(pieces - 1),
             following: received - pieces,
             ..SequenceCounts::default()
         };
@@ -204,10 +205,10 @@ impl SequenceTracker {
         self.pace.next(ahead, arrival.arrived_ns, dropped);
         self.highest = Some(arrival.number);
         self.ring.advance(ahead);
-        self.drops.next(missing, dropped, self.ring.position());
+        self.drops.next(missing, dropped, self.ring.position);
         self.counts += SequenceCounts {
             received: 1,
-            missing: to_signed(missing),
+            missing: signed(missing),
             places: i64::from(missing > 0),
             following: u64::from(missing <= dropped),
             ..SequenceCounts::default()
@@ -231,10 +232,6 @@ impl SequenceTracker {
     pub fn counts(&self) -> SequenceCounts {
         self.counts
     }
-}
-
-fn to_signed(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

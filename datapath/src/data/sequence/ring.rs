@@ -11,7 +11,7 @@ const EARLY: u64 = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
     /// Position of the highest number.
-    position: u64,
+    pub(super) position: u64,
     /// Position of the lowest number that came.
     lowest: u64,
     /// One bit per position.
@@ -64,11 +64,6 @@ impl Ring {
         for n in (0..u64::BITS).filter(|n| came & 1 << n != 0) {
             self.mark(self.lowest + u64::from(n));
         }
-    }
-
-    /// Returns the position of the highest number.
-    pub(super) fn position(&self) -> u64 {
-        self.position
     }
 
     /// Returns the numbers from the lowest to the highest one, less one.

@@ -24,7 +24,7 @@ use nix::unistd::{Pid, getppid, pipe2};
 
 use crate::engine::lock;
 use crate::sys::processes;
-use crate::sys::real_time::{self, Class};
+use crate::sys::scheduling::{self, Class};
 
 /// Descriptors of the program: its socket and the page.
 const SOCKET: i32 = 3;
@@ -248,7 +248,7 @@ fn reserve(any: BorrowedFd) -> io::Result<OwnedFd> {
 /// life of the thread that starts it.
 fn prepare(given: [(i32, i32); 2], parent: Pid, class: Option<(Class, u8)>) -> io::Result<()> {
     if let Some((class, priority)) = class {
-        real_time::set_class(class, priority)?;
+        scheduling::set_class(class, priority)?;
     }
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
     if getppid() != parent {

@@ -9,8 +9,7 @@ use super::FixedBuffer;
 use super::ReceiveMany;
 use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount, ControlMemory, NoControls, ReadControls};
-use crate::sys::messages;
-use crate::sys::source_address::Source;
+use crate::sys::messages::{self, SourceMemory};
 
 /// A buffer for one GRO aggregate and for the control message with its segment size.
 pub struct CoalescedReceive<R = NoControls> {
@@ -23,7 +22,7 @@ pub struct CoalescedReceive<R = NoControls> {
     /// Kept alive for the header.
     _iovec: FixedBuffer<iovec>,
     /// Source address. `None`: the socket is connected.
-    source: Option<FixedBuffer<Source>>,
+    source: Option<FixedBuffer<SourceMemory>>,
 }
 
 #[expect(unsafe_code, reason = "a raw header holds pointers")]
@@ -58,7 +57,7 @@ impl<R: ReadControls> CoalescedReceive<R> {
             iov_base: buffer.at(0).cast::<c_void>(),
             iov_len: buffer.len(),
         }]);
-        let source = (!A::CONNECTED).then(|| FixedBuffer::new([Source::EMPTY]));
+        let source = (!A::CONNECTED).then(|| FixedBuffer::new([SourceMemory::EMPTY]));
         let mut header = messages::zeroed();
         header.msg_hdr.msg_iov = iovec.at(0);
         header.msg_hdr.msg_iovlen = 1;
@@ -66,7 +65,7 @@ impl<R: ReadControls> CoalescedReceive<R> {
         header.msg_hdr.msg_control = controls.at(0).cast::<c_void>();
         if let Some(source) = &source {
             header.msg_hdr.msg_name = source.at(0).cast::<c_void>();
-            header.msg_hdr.msg_namelen = Source::BYTES;
+            header.msg_hdr.msg_namelen = SourceMemory::BYTES;
         }
         Self {
             header,

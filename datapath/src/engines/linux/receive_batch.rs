@@ -16,8 +16,7 @@ use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchCount, ControlMemory, IoOptions, NoControls, ReadControls};
 use crate::engines::linux::FixedBuffer;
 use crate::engines::linux::ReceiveMany;
-use crate::sys::messages;
-use crate::sys::source_address::Source;
+use crate::sys::messages::{self, SourceMemory};
 
 /// Buffers for the datagrams of one recvmmsg(2).
 pub struct ReceiveBatch<R = NoControls> {
@@ -29,7 +28,7 @@ pub struct ReceiveBatch<R = NoControls> {
     /// Kept alive for the headers.
     _iovecs: FixedBuffer<iovec>,
     /// Source addresses. Empty on connected sockets.
-    sources: FixedBuffer<Source>,
+    sources: FixedBuffer<SourceMemory>,
     /// Memory for control messages. Empty if there are none.
     controls: FixedBuffer<ControlMemory>,
     reader: R,
@@ -75,7 +74,7 @@ impl<R: ReadControls> ReceiveBatch<R> {
             iov_len: bytes_each,
         };
         let iovecs = FixedBuffer::new((0..count).map(iovec).collect::<Vec<_>>());
-        let sources = FixedBuffer::new(vec![Source::EMPTY; source_count]);
+        let sources = FixedBuffer::new(vec![SourceMemory::EMPTY; source_count]);
         let controls = vec![ControlMemory::EMPTY; if R::READS { count } else { 0 }];
         let controls = FixedBuffer::new(controls);
         let header = |n: usize| {
@@ -84,7 +83,7 @@ impl<R: ReadControls> ReceiveBatch<R> {
             header.msg_hdr.msg_iovlen = 1;
             if n < source_count {
                 header.msg_hdr.msg_name = sources.at(n).cast::<c_void>();
-                header.msg_hdr.msg_namelen = Source::BYTES;
+                header.msg_hdr.msg_namelen = SourceMemory::BYTES;
             }
             if R::READS {
                 header.msg_hdr.msg_control = controls.at(n).cast::<c_void>();
@@ -112,7 +111,7 @@ impl<R: ReadControls> ReceiveBatch<R> {
         let headers = &self.headers[..received];
         if C::READS_PAYLOAD {
             for (n, header) in headers.iter().enumerate() {
-                let source = self.sources.get(n).and_then(Source::address);
+                let source = self.sources.get(n).and_then(SourceMemory::address);
                 let datagram = &self.buffers[n * self.bytes_each..][..header.msg_len as usize];
                 check.check(datagram, Origin::of(source));
             }
@@ -185,8 +184,8 @@ mod tests {
                     .iov_base
                     .cast::<u8>()
                     .write_bytes(letter, n as usize + 1);
-                let source = header.msg_hdr.msg_name.cast::<Source>();
-                source.write(Source::EMPTY);
+                let source = header.msg_hdr.msg_name.cast::<SourceMemory>();
+                source.write(SourceMemory::EMPTY);
                 header.msg_len = n + 1;
             }
         }

@@ -15,7 +15,7 @@ use crate::engine::payload::Fill;
 use crate::engine::{ReadControls, Remark};
 use crate::engines::linux::send_message;
 use crate::sys::error_queue::ErrorQueueMemory;
-use crate::sys::switch;
+use crate::sys::socket_options;
 
 /// `SO_ZEROCOPY` (include/uapi/asm-generic/socket.h), which libc lacks.
 const SO_ZEROCOPY: libc::c_int = 60;
@@ -80,7 +80,7 @@ impl ZeroCopyRing {
         peer: Option<SocketAddr>,
         controls: Vec<u8>,
     ) -> io::Result<Self> {
-        switch::set(&socket, libc::SOL_SOCKET, SO_ZEROCOPY, &1_i32)?;
+        socket_options::set(&socket, libc::SOL_SOCKET, SO_ZEROCOPY, &1_i32)?;
         let stride = stride(payload.len());
         let fit = (MOST_BYTES / stride + 1).next_power_of_two() / 2;
         let buffers = fit.clamp(FEWEST_BUFFERS, MOST_BUFFERS);

@@ -25,6 +25,41 @@ fn named(growth: &LossCounters) -> Vec<(&str, u64)> {
 }
 
 #[test]
+fn counters_of_32_bits_may_pass_their_end() {
+    let end = u64::from(u32::MAX);
+    assert_eq!(moved(end - 1, 3), 5);
+    assert_eq!(moved(end, 0), 1);
+    assert_eq!(moved(end, end + 7), 7);
+}
+
+#[test]
+fn counters_that_begin_anew_have_moved_by_what_they_show() {
+    assert_eq!(moved(1_000_000, 7), 7);
+    assert_eq!(moved(1 << 31, 7), 7);
+    assert_eq!(moved(1 << 40, 7), 7);
+    assert_eq!(moved(u64::MAX, 7), 7);
+}
+
+#[test]
+fn only_counters_of_an_interface_that_moved_are_named() {
+    let names = [
+        "eth0 rx_dropped",
+        "eth0 tx_packets",
+        "eth0 tx_dropped",
+        "lo rx_dropped",
+    ];
+    let counts = [0, 8, 7, 5];
+    let growth = LossCounters {
+        interfaces: names.map(str::to_owned).into_iter().zip(counts).collect(),
+        ..LossCounters::default()
+    };
+    assert_eq!(
+        growth.lost_at("eth0"),
+        [("tx_dropped".to_owned(), 7)].into()
+    );
+}
+
+#[test]
 fn a_counter_that_contains_others_names_only_the_rest() {
     let errors = [
         ("UdpInErrors", 10),

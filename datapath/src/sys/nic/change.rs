@@ -6,7 +6,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use super::ethtool::{Ethtool, Query};
-use super::{link_settings, wireless};
+use super::wireless;
 
 /// A setting that can be changed, with CAP_NET_ADMIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,28 +28,42 @@ pub enum Changeable {
     PowerSave,
 }
 
-// Index of each number in its structure (linux/ethtool.h).
-const GRO: usize = 1;
-const RX_USECS: usize = 1;
-const ADAPTS_RX: usize = 10;
-const EEE_ENABLED: usize = 5;
-const RX_RING: usize = 5;
-const TX_RING: usize = 8;
-const PAUSE_NEGOTIATED: usize = 1;
-const RX_PAUSE: usize = 2;
-const TX_PAUSE: usize = 3;
+/// Form of a number in a text.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Number,
+    /// `off` if it is 0, else `on`.
+    Switch,
+    /// This text, unless it is 0.
+    Remark(&'static str),
+}
+
+/// Parts of a text, in their order: the text before the number, its index in the structure, and its form.
+type Parts = &'static [(&'static str, usize, Form)];
 
 impl Changeable {
-    /// Returns the request with the setting in a structure of fixed size. `None`: it is in another one.
-    fn query(self) -> Option<Query> {
-        match self {
-            Self::Gro => Some(Query::Gro),
-            Self::Coalescing => Some(Query::Coalescing),
-            Self::Eee => Some(Query::Eee),
-            Self::Rings => Some(Query::Rings),
-            Self::Pause => Some(Query::Pause),
-            Self::Speed | Self::PowerSave => None,
-        }
+    /// Returns the request with the setting in a structure of fixed size (linux/ethtool.h), and the parts of its text.
+    /// `None`: it is in another structure.
+    fn parts(self) -> Option<(Query, Parts)> {
+        use Form::{Number, Remark, Switch};
+        Some(match self {
+            Self::Gro => (Query::Gro, &[("", 1, Switch)]),
+            Self::Coalescing => (
+                Query::Coalescing,
+                &[("", 1, Number), (" us", 10, Remark(", adaptive"))],
+            ),
+            Self::Eee => (Query::Eee, &[("", 5, Switch)]),
+            Self::Rings => (Query::Rings, &[("rx ", 5, Number), (" tx ", 8, Number)]),
+            Self::Pause => (
+                Query::Pause,
+                &[
+                    ("rx ", 2, Switch),
+                    (" tx ", 3, Switch),
+                    ("", 1, Remark(", negotiated")),
+                ],
+            ),
+            Self::Speed | Self::PowerSave => return None,
+        })
     }
 
     /// Reads the value of the setting.
@@ -57,31 +71,18 @@ impl Changeable {
     /// # Errors
     /// Returns the error of the driver: `EOPNOTSUPP` if it has no such setting.
     pub fn read(self, driver: &Ethtool) -> io::Result<String> {
-        let Some(query) = self.query() else {
+        let Some((query, parts)) = self.parts() else {
             return match self {
-                Self::PowerSave => {
-                    wireless::power_save(driver.interface()).map(|is_on| switch(is_on.into()))
-                }
-                _ => link_settings::advertised(driver),
+                Self::PowerSave => wireless::power_save(driver.interface())
+                    .map(|is_on| Form::Switch.text(is_on.into())),
+                _ => driver.advertised(),
             };
         };
         let words = driver.ask(query)?;
-        Ok(match self {
-            Self::Gro => switch(words[GRO]),
-            Self::Eee => switch(words[EEE_ENABLED]),
-            Self::Coalescing if words[ADAPTS_RX] != 0 => {
-                format!("{} us, adaptive", words[RX_USECS])
-            }
-            Self::Coalescing => format!("{} us", words[RX_USECS]),
-            Self::Pause => {
-                let (rx, tx) = (switch(words[RX_PAUSE]), switch(words[TX_PAUSE]));
-                match words[PAUSE_NEGOTIATED] {
-                    0 => format!("rx {rx} tx {tx}"),
-                    _ => format!("rx {rx} tx {tx}{NEGOTIATED}"),
-                }
-            }
-            _ => format!("rx {} tx {}", words[RX_RING], words[TX_RING]),
-        })
+        let texts = parts
+            .iter()
+            .map(|(before, at, form)| (*before).to_owned() + &form.text(words[*at]));
+        Ok(texts.collect())
     }
 
     /// Sets the value. The other fields of the same request stay unchanged.
@@ -89,74 +90,64 @@ impl Changeable {
     /// # Errors
     /// Returns the error of the driver, or an error if `value` is not a value of this setting.
     pub fn write(self, driver: &Ethtool, value: &str) -> io::Result<()> {
-        let Some(query) = self.query() else {
+        let no_value = || io::Error::other(format!("{value:?} is no value of it"));
+        let Some((query, parts)) = self.parts() else {
             return match (self, value) {
                 (Self::PowerSave, "on" | "off") => {
                     wireless::set_power_save(driver.interface(), value == "on")
                 }
-                (Self::PowerSave, _) => Err(no_value(value)),
-                _ => link_settings::advertise(driver, value),
+                (Self::PowerSave, _) => Err(no_value()),
+                _ => driver.advertise(value),
             };
         };
         let mut words = driver.ask(query)?;
-        let numbers: Vec<u32> = value
-            .split(|letter: char| !letter.is_ascii_digit())
-            .filter_map(|digits| digits.parse().ok())
-            .collect();
-        match (self, &numbers[..], value) {
-            (Self::Gro, [], "on" | "off") => words[GRO] = (value == "on").into(),
-            (Self::Eee, [], "on" | "off") => words[EEE_ENABLED] = (value == "on").into(),
-            (Self::Coalescing, [usecs], _) => {
-                words[RX_USECS] = *usecs;
-                words[ADAPTS_RX] = value.ends_with("adaptive").into();
-            }
-            (Self::Pause, [], _) => {
-                let (rx, tx) = pause(value).ok_or_else(|| no_value(value))?;
-                words[PAUSE_NEGOTIATED] = value.ends_with(NEGOTIATED).into();
-                (words[RX_PAUSE], words[TX_PAUSE]) = (rx.into(), tx.into());
-            }
-            (Self::Rings, [rx, tx], _) => (words[RX_RING], words[TX_RING]) = (*rx, *tx),
-            _ => return Err(no_value(value)),
+        let mut rest = value;
+        for (before, at, form) in parts {
+            let text = rest.strip_prefix(before);
+            (words[*at], rest) = text.and_then(|it| form.parse(it)).ok_or_else(no_value)?;
+        }
+        if !rest.is_empty() {
+            return Err(no_value());
         }
         driver.tell(query, words)
     }
 
     /// Returns the other value of flow control: off in both directions if it is on in both, else on.
     pub fn other_pause(before: &str) -> String {
-        let negotiated = if before.ends_with(NEGOTIATED) {
-            NEGOTIATED
-        } else {
-            ""
-        };
-        let other = match pause(before) {
-            Some((true, true)) => "off",
-            _ => "on",
-        };
+        let (_, negotiated) = before.split_at(before.find(',').unwrap_or(before.len()));
+        let is_on = before.starts_with("rx on tx on");
+        let other = Form::Switch.text(u32::from(!is_on));
         format!("rx {other} tx {other}{negotiated}")
     }
 }
 
-/// End of a value of flow control that both ends of the link negotiate.
-const NEGOTIATED: &str = ", negotiated";
+impl Form {
+    fn text(self, number: u32) -> String {
+        match self {
+            Self::Number => number.to_string(),
+            Self::Switch => if number == 0 { "off" } else { "on" }.to_owned(),
+            Self::Remark(remark) => if number == 0 { "" } else { remark }.to_owned(),
+        }
+    }
 
-fn no_value(value: &str) -> io::Error {
-    io::Error::other(format!("{value:?} is no value of it"))
-}
-
-/// Returns whether pause frames are heeded, and sent, in a value of flow control.
-fn pause(value: &str) -> Option<(bool, bool)> {
-    let value = value.strip_suffix(NEGOTIATED).unwrap_or(value);
-    let (rx, tx) = value.strip_prefix("rx ")?.split_once(" tx ")?;
-    let is_on = |word| match word {
-        "on" => Some(true),
-        "off" => Some(false),
-        _ => None,
-    };
-    Some((is_on(rx)?, is_on(tx)?))
-}
-
-fn switch(number: u32) -> String {
-    if number == 0 { "off" } else { "on" }.to_owned()
+    /// Parses the number at the beginning of a text, and returns the text behind it.
+    fn parse(self, text: &str) -> Option<(u32, &str)> {
+        let is_digit = |letter: char| letter.is_ascii_digit();
+        match self {
+            Self::Number => {
+                let rest = text.trim_start_matches(is_digit);
+                Some((text.strip_suffix(rest)?.parse().ok()?, rest))
+            }
+            Self::Switch => {
+                let off = text.strip_prefix("off").map(|rest| (0, rest));
+                off.or_else(|| Some((1, text.strip_prefix("on")?)))
+            }
+            Self::Remark(remark) => Some(match text.strip_prefix(remark) {
+                Some(rest) => (1, rest),
+                None => (0, text),
+            }),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -171,8 +162,10 @@ mod tests {
             "rx off tx off, negotiated"
         );
         assert_eq!(other("rx on tx off"), "rx on tx on");
-        assert_eq!(pause("rx off tx on, negotiated"), Some((false, true)));
-        assert_eq!(pause("rx 256 tx 256"), None);
+        assert_eq!(Form::Switch.parse("off tx on"), Some((0, " tx on")));
+        assert_eq!(Form::Switch.parse("256 tx 256"), None);
+        assert_eq!(Form::Number.parse("256 tx 512"), Some((256, " tx 512")));
+        assert_eq!(Form::Remark(", adaptive").parse(""), Some((0, "")));
         let loopback = Ethtool::open("lo").expect("a socket");
         let pause = Changeable::Pause.read(&loopback);
         assert!(pause.is_err(), "{pause:?}");

@@ -1,6 +1,6 @@
 //! Network interfaces, as the kernel describes them by netlink, and the interfaces below one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use nix::net::if_::if_nametoindex;
@@ -32,8 +32,9 @@ pub struct Link {
     pub rx_queues: Option<u32>,
     /// Number of transmit queues.
     pub tx_queues: Option<u32>,
-    /// Counters of the interface.
-    pub statistics: LinkStatistics,
+    /// Counters of the interface since it was made, by their names in `/sys/class/net/*/statistics`. Drivers on 32-bit
+    /// kernels may keep 32 bits of each.
+    pub statistics: BTreeMap<&'static str, u64>,
     /// Times that the carrier came or went. `None`: before Linux 3.15.
     pub carrier_changes: Option<u32>,
     /// Its root queueing discipline, such as `mq`.
@@ -171,7 +172,7 @@ pub(super) fn parse(message: &[u8]) -> Link {
             IFLA_QDISC => link.qdisc = Some(text(value)),
             IFLA_MASTER => link.master = read_u32(value, 0),
             IFLA_OPERSTATE => link.state = value.first().copied(),
-            IFLA_STATS64 => link.statistics = LinkStatistics::parse(value),
+            IFLA_STATS64 => link.statistics = read_statistics(value),
             IFLA_NUM_TX_QUEUES => link.tx_queues = read_u32(value, 0),
             IFLA_NUM_RX_QUEUES => link.rx_queues = read_u32(value, 0),
             IFLA_CARRIER_CHANGES => link.carrier_changes = read_u32(value, 0),
@@ -193,36 +194,15 @@ pub(super) fn parse(message: &[u8]) -> Link {
     link
 }
 
-/// Counters of an interface since it was made. Drivers on 32-bit kernels may keep 32 bits of each.
+/// Counters of lost packets, with their places in the structure. Some contain others.
 ///
 /// The kernel's documentation separates `dropped`, `errors` and `missed`: no packet is in two of them. The kinds of
 /// errors are part of `errors`, except `over` and `fifo`, which count events that need not be packets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LinkStatistics {
-    /// Packets received.
-    pub rx_packets: u64,
-    /// Packets sent.
-    pub tx_packets: u64,
-    /// Bad packets received.
-    pub rx_errors: u64,
-    /// Packets that could not be sent.
-    pub tx_errors: u64,
-    /// Packets received and not processed: no memory, no protocol for them (`__netif_receive_skb_core`), or a full
-    /// backlog (`enqueue_to_backlog`).
-    pub rx_dropped: u64,
-    /// Packets that the driver, not a qdisc, dropped before their transmission.
-    pub tx_dropped: u64,
-    /// Packets that the interface dropped because the host had no buffers ready.
-    pub rx_missed_errors: u64,
-    /// Packets received for nobody, on an interface that only listens (Linux 4.6).
-    pub rx_nohandler: u64,
-    /// Packets received for the MAC address of another host, and dropped by IP. `None`: before Linux 5.19.
-    pub rx_otherhost_dropped: Option<u64>,
-    /// Counters of lost packets, with their names in `/sys/class/net/*/statistics`. Some contain others.
-    pub losses: Vec<(&'static str, u64)>,
-}
-
-/// Counters of lost packets, with their places in the structure.
+///
+/// - `rx_dropped`: packets received and not processed: no memory, no protocol for them (`__netif_receive_skb_core`), or a
+///   full backlog (`enqueue_to_backlog`)
+/// - `tx_dropped`: packets that the driver, not a qdisc, dropped before their transmission
+/// - `rx_missed_errors`: packets that the interface dropped because the host had no buffers ready
 const LOSSES: [(&str, usize); 14] = [
     ("rx_errors", 4),
     ("rx_dropped", 6),
@@ -240,33 +220,69 @@ const LOSSES: [(&str, usize); 14] = [
     ("tx_window_errors", 20),
 ];
 
-impl LinkStatistics {
-    /// Returns the packets that this interface received and did not hand on: dropped, bad, or missed.
-    pub fn in_drops(&self) -> u64 {
-        self.rx_dropped + self.rx_errors + self.rx_missed_errors
-    }
+/// Other counters, with their places.
+///
+/// - `rx_nohandler`: packets received for nobody, on an interface that only listens (Linux 4.6)
+/// - `rx_otherhost_dropped`: packets received for the MAC address of another host, and dropped by IP (Linux 5.19)
+const OTHERS: [(&str, usize); 4] = [
+    ("rx_packets", 0),
+    ("tx_packets", 1),
+    ("rx_nohandler", 23),
+    ("rx_otherhost_dropped", 24),
+];
 
-    /// Returns the packets that this interface did not send: dropped, or failed.
-    pub fn out_drops(&self) -> u64 {
-        self.tx_dropped + self.tx_errors
-    }
+/// Returns whether a counter of [`Link::statistics`] is of lost packets.
+pub(super) fn is_loss(counter: &str) -> bool {
+    LOSSES.iter().any(|(name, _)| *name == counter)
+}
 
-    /// Reads `struct rtnl_link_stats64`.
-    fn parse(bytes: &[u8]) -> Self {
-        // An older kernel's array is shorter.
-        let at = |index: usize| read_u64(bytes, 8 * index).unwrap_or(0);
-        Self {
-            rx_packets: at(0),
-            tx_packets: at(1),
-            rx_errors: at(4),
-            tx_errors: at(5),
-            rx_dropped: at(6),
-            tx_dropped: at(7),
-            rx_missed_errors: at(15),
-            rx_nohandler: at(23),
-            rx_otherhost_dropped: read_u64(bytes, 8 * 24),
-            losses: LOSSES.map(|(name, index)| (name, at(index))).to_vec(),
+/// Reads `struct rtnl_link_stats64`. An older kernel's array is shorter.
+fn read_statistics(bytes: &[u8]) -> BTreeMap<&'static str, u64> {
+    let all = LOSSES.into_iter().chain(OTHERS);
+    all.filter_map(|(name, index)| Some((name, read_u64(bytes, 8 * index)?)))
+        .collect()
+}
+
+/// Watch on the interfaces of a network namespace. The kernel tells of each change (RTNLGRP_LINK, rtnetlink(7)).
+#[derive(Debug)]
+pub struct LinkWatch {
+    news: Netlink,
+    is_up: BTreeMap<String, bool>,
+    set_downs: BTreeMap<String, u64>,
+}
+
+impl LinkWatch {
+    /// Begins to watch the interfaces of this thread's network namespace.
+    ///
+    /// # Errors
+    /// Returns the error of netlink: a sandbox may forbid it.
+    pub fn start() -> io::Result<Self> {
+        let mut watch = Self {
+            news: Netlink::news_of_links()?,
+            is_up: BTreeMap::new(),
+            set_downs: BTreeMap::new(),
+        };
+        for link in links()? {
+            watch.hear(link);
         }
+        Ok(watch)
+    }
+
+    /// Returns how often each interface was set down since the start, by name.
+    pub fn set_downs(&mut self) -> &BTreeMap<String, u64> {
+        let mut heard = Vec::new();
+        // What the kernel could not keep is not known, and all later news come.
+        let _ = self.news.hear(|message| heard.push(parse(message)));
+        for link in heard {
+            self.hear(link);
+        }
+        &self.set_downs
+    }
+
+    fn hear(&mut self, link: Link) {
+        let times = self.set_downs.entry(link.name.clone()).or_default();
+        let was_up = self.is_up.insert(link.name, link.is_up);
+        *times += u64::from(was_up == Some(true) && !link.is_up);
     }
 }
 
@@ -358,5 +374,26 @@ mod tests {
         let lo = all.iter().find(|it| it.name == "lo").expect("it is there");
         assert_eq!((lo.index, lo.hardware), (1, 772));
         assert_eq!(below(lo, &all), Below::default());
+    }
+
+    #[test]
+    fn an_interface_that_is_up_again_was_set_down_and_one_without_carrier_was_not() {
+        let mut watch = LinkWatch::start().expect("everybody may");
+        assert_eq!(watch.set_downs().get("lo"), Some(&0));
+        let mut tell = |name: &str, is_up| {
+            watch.hear(Link {
+                name: name.to_owned(),
+                is_up,
+                ..Link::default()
+            });
+        };
+        for is_up in [true, false, false, true, true, false, true] {
+            tell("wan9", is_up);
+        }
+        for is_up in [false, false, true, true] {
+            tell("wan8", is_up);
+        }
+        let set_downs = watch.set_downs();
+        assert_eq!((set_downs["wan9"], set_downs["wan8"]), (2, 0));
     }
 }

@@ -5,25 +5,20 @@
 
 mod change;
 mod counters;
-mod counting;
 mod driver;
 mod ethtool;
 mod link;
-mod link_settings;
-mod link_watch;
 mod qdisc;
 mod settings;
 mod wireless;
 
 pub use self::change::Changeable;
-pub(super) use self::counters::moved;
-pub use self::counters::{NOT_IP, PathCounters, PathReader, named_since};
+pub use self::counters::{InterfaceReader, is_inward, is_loss};
 pub use self::driver::{Way, drops as driver_drops, family, is_named, loss_counters, way};
 pub use self::ethtool::Ethtool;
-pub use self::link::{Below, Link, LinkStatistics, below, index, links, with_those_below};
+pub use self::link::{Below, Link, LinkWatch, below, index, links, with_those_below};
 pub(super) use self::link::{IFLA_GSO_MAX_SEGS, read};
-pub use self::link_watch::LinkWatch;
-pub use self::qdisc::{Qdisc, TokenBucket, filter_drops, out_drops as qdisc_drops};
+pub use self::qdisc::{Qdisc, TokenBucket};
 pub use self::settings::{Coalescing, Eee, LinkModes, Pause, Rings};
 pub use self::wireless::Wireless;
 

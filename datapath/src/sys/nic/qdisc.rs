@@ -11,6 +11,8 @@ use crate::sys::netlink::{Netlink, Scope, attributes, read_u32, read_u64, text};
 pub struct Qdisc {
     /// Name, such as `fq_codel`.
     pub kind: String,
+    /// Number of its interface.
+    pub interface: u32,
     /// Number of the class that contains it.
     pub parent: u32,
     /// Packets dropped. A GSO train counts once, unless the qdisc segments it first (`tbf_segment`).
@@ -48,13 +50,13 @@ impl Qdisc {
 ///   drops.
 /// - `mq` and `mqprio` have no packets of their own and add up their children on request (`mq_dump`,
 ///   `gnet_stats_add_queue`).
-pub fn out_drops(qdiscs: &[Qdisc]) -> u32 {
+pub(super) fn out_drops(qdiscs: &[Qdisc]) -> u32 {
     let roots = qdiscs.iter().filter(|qdisc| qdisc.is_root());
     roots.map(|root| root.drops).fold(0, u32::wrapping_add)
 }
 
 /// Returns the packets that filters dropped at an interface before anybody saw them (`mini_qdisc_qstats_cpu_drop`).
-pub fn filter_drops(qdiscs: &[Qdisc]) -> u32 {
+pub(super) fn filter_drops(qdiscs: &[Qdisc]) -> u32 {
     let ingress = qdiscs.iter().filter(|qdisc| qdisc.is_ingress());
     ingress.map(|qdisc| qdisc.drops).fold(0, u32::wrapping_add)
 }
@@ -103,21 +105,22 @@ const TCA_OPTIONS: u16 = 2;
 const TCA_STATS2: u16 = 7;
 /// Attribute within TCA_STATS2 (linux/gen_stats.h).
 const TCA_STATS_QUEUE: u16 = 3;
-/// Reads the queueing disciplines of the interface with this number, parents before children.
+/// Reads the queueing disciplines of all interfaces, of each its parents before children. Empty if the kernel was built
+/// without them.
 ///
-/// Reads the table of all interfaces: a request for a single one may notify everybody who listens (`qdisc_notify`).
-pub(super) fn read(route: &mut Netlink, index: u32) -> io::Result<Vec<Qdisc>> {
+/// A request for those of a single interface may notify everybody who listens (`qdisc_notify`).
+pub(super) fn read(route: &mut Netlink) -> io::Result<Vec<Qdisc>> {
     let mut found = Vec::new();
-    route.ask(libc::RTM_GETQDISC, Scope::All, &[0; TC_BYTES], |message| {
-        if read_u32(message, 4) == Some(index) {
-            found.extend(parse(message));
-        }
-    })?;
-    Ok(found)
+    let each = |message: &[u8]| found.extend(parse(message));
+    match route.ask(libc::RTM_GETQDISC, Scope::All, &[0; TC_BYTES], each) {
+        Err(error) if error.raw_os_error() != Some(libc::EOPNOTSUPP) => Err(error),
+        _ => Ok(found),
+    }
 }
 
 fn parse(message: &[u8]) -> Option<Qdisc> {
     let mut qdisc = Qdisc {
+        interface: read_u32(message, 4)?,
         parent: read_u32(message, 12)?,
         ..Qdisc::default()
     };

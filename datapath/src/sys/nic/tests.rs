@@ -12,6 +12,8 @@ use socket2::SockRef;
 
 use super::*;
 use crate::sys::kernel_drops;
+use crate::sys::loss_counters::LossReader;
+use crate::sys::path_counters::PathCounters;
 
 /// Runs `test` in a thread with its own namespaces of network and mounts, after the shell script `setup` ran there.
 /// Skips the test, loudly, if no namespace can be made.
@@ -49,15 +51,16 @@ pub(crate) fn send(to: &str, datagrams: u64) {
     }
 }
 
-fn between(interface: &str, test: impl FnOnce()) -> PathCounters {
-    let mut reader = PathReader::open(interface).expect("it is there");
-    let before = reader.read().expect("readable");
+/// Returns the growth of the counters while `test` runs.
+pub(crate) fn between(interface: &str, test: impl FnOnce()) -> PathCounters {
+    let mut reader = LossReader::of_interface(interface).expect("it is there");
+    let before = reader.read();
     test();
     // Waits for packets that are left for ksoftirqd.
     while kernel_drops::backlog_is_empty() == Some(false) {
         thread::yield_now();
     }
-    reader.read().expect("readable").since(&before)
+    PathCounters::between(&before, &reader.read(), interface).expect("it is still there")
 }
 
 /// Shell script that makes a veth pair. Its end `va` has a neighbour.
@@ -93,7 +96,7 @@ fn dropped_of(sent: u64, setup: &str) {
 }
 
 fn tells_of_qdiscs(interface: &str) -> bool {
-    let mut reader = PathReader::open(interface).expect("it is there");
+    let mut reader = InterfaceReader::open(interface).expect("it is there");
     let tells = !reader.qdiscs().expect("readable").is_empty();
     if !tells {
         eprintln!("SKIPPED: this kernel tells of no qdiscs, as emulators do not");
@@ -102,7 +105,7 @@ fn tells_of_qdiscs(interface: &str) -> bool {
 }
 
 fn wait_until_all_left(interface: &str) {
-    let mut reader = PathReader::open(interface).expect("it is there");
+    let mut reader = InterfaceReader::open(interface).expect("it is there");
     let start = Instant::now();
     loop {
         let qdiscs = reader.qdiscs().expect("readable");
@@ -252,7 +255,7 @@ fn what_nobody_redirected_to_an_ifb_is_lost_on_its_way_in() {
             "{moved:?}"
         );
 
-        let mut reader = PathReader::open("ifb9").expect("it is there");
+        let mut reader = InterfaceReader::open("ifb9").expect("it is there");
         let kind = reader.link().expect("readable").kind;
         assert_eq!(kind.as_deref(), Some("ifb"));
         let deleted = Command::new("ip").args(["link", "del", "ifb9"]).status();
@@ -291,12 +294,12 @@ fn what_an_interface_below_loses_is_counted_once() {
             // What is longer than the other end's MTU is lost there.
             let moved = between("top", || send("10.9.9.2:7", 60));
             assert_eq!(moved.nic_in_drops, 60, "{kind}: {moved:?}");
-            let mut reader = PathReader::open("top").expect("it is there");
-            let named = reader.named().expect("readable");
+            let mut reader = InterfaceReader::open("top").expect("it is there");
+            let named = reader.read().expect("readable");
             assert_eq!(named["rx_dropped"], 60, "{kind}: {named:?}");
-            let mut alone = PathReader::open_alone("top").expect("it is there");
+            let mut alone = InterfaceReader::open_alone("top").expect("it is there");
             let own = if kind == "bond" { 60 } else { 0 };
-            assert_eq!(alone.read().expect("readable").nic_in_drops, own, "{kind}");
+            assert_eq!(alone.read().expect("readable")["rx_dropped"], own, "{kind}");
         });
     }
 }
@@ -323,6 +326,6 @@ fn a_driver_that_counts_is_asked() {
 
 #[test]
 fn an_interface_that_is_not_there_is_an_error() {
-    let error = PathReader::open("nope").expect_err("there is none");
+    let error = InterfaceReader::open("nope").expect_err("there is none");
     assert_eq!(error.raw_os_error(), Some(libc::ENODEV));
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use nix::sys::socket::SockProtocol;
 use serde::{Deserialize, Serialize};
 
 use super::link;
@@ -66,7 +67,7 @@ struct Nl80211 {
 impl Nl80211 {
     fn open(interface: &str) -> io::Result<Self> {
         let index = link::index(interface)?;
-        let mut netlink = Netlink::generic()?;
+        let mut netlink = Netlink::open(SockProtocol::NetlinkGeneric)?;
         let mut family = None;
         let body = [
             &header(GET_FAMILY)[..],

@@ -12,11 +12,11 @@ use self::visible::Visible;
 use super::interrupts::{cpus_of_irqs, irqs};
 use super::network;
 use crate::sys::files::Root;
+use crate::sys::kernel_drops;
 use crate::sys::nic::{
-    self, Coalescing, Eee, Ethtool, Link, LinkModes, PathReader, Pause, Qdisc, Rings, TokenBucket,
-    Wireless,
+    self, Coalescing, Eee, Ethtool, InterfaceReader, Link, LinkModes, Pause, Qdisc, Rings,
+    TokenBucket, Wireless,
 };
-use crate::sys::softnet;
 
 /// A network interface. A field is `None` if neither the driver nor the kernel shows the value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,12 +170,12 @@ impl Interface {
         self.rx_queues = queues(link.rx_queues);
         self.tx_queues = queues(link.tx_queues);
         self.carrier_changes = link.carrier_changes;
-        let counters = &link.statistics;
-        let missed = counters.rx_missed_errors;
-        self.counted.rx_packets = Some(counters.rx_packets);
-        self.counted.tx_packets = Some(counters.tx_packets);
-        self.counted.rx_dropped = Some(counters.rx_dropped);
-        self.counted.rx_errors = Some(counters.rx_errors.saturating_add(missed));
+        let count = |name| link.statistics.get(name).copied();
+        let missed = count("rx_missed_errors").unwrap_or(0);
+        self.counted.rx_packets = count("rx_packets");
+        self.counted.tx_packets = count("tx_packets");
+        self.counted.rx_dropped = count("rx_dropped");
+        self.counted.rx_errors = count("rx_errors").map(|errors| errors.saturating_add(missed));
     }
 
     /// Reads the values in `/sys` and `/proc`.
@@ -257,7 +257,7 @@ impl Interface {
     }
 
     fn ask_kernel(&mut self) {
-        if let Ok(mut reader) = PathReader::open_alone(&self.name) {
+        if let Ok(mut reader) = InterfaceReader::open_alone(&self.name) {
             self.qdisc = reader.link().ok().and_then(|link| link.qdisc);
             let mut qdiscs = reader.qdiscs().unwrap_or_default().into_iter();
             let root = qdiscs.find(Qdisc::is_root);
@@ -266,7 +266,9 @@ impl Interface {
         if self.kind == InterfaceKind::Wireless {
             self.wireless = Wireless::read(&self.name);
         }
-        let drops = softnet::read().into_iter().map(|cpu| cpu.dropped);
+        let drops = kernel_drops::read_softnet()
+            .into_iter()
+            .map(|cpu| cpu.dropped);
         self.counted.backlog_drops = drops.map(u64::from).sum();
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::data::{Direction, DirectionCounts};
-use crate::sys::nic::{PathCounters, Wireless};
+use crate::sys::nic::Wireless;
+use crate::sys::path_counters::PathCounters;
 
 /// Returns a row of a sweep from a laptop to a board.
 pub(crate) fn row_of_a_wire() -> Row {

@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 
 use crate::data::{Case, Sharing, Spread};
 use crate::engines::{Engines, Entry};
-use crate::sys::reuseport_bpf;
+use crate::sys::reuseport;
 use crate::trial::messages::spec::{Flow, RemotePeer, Scope};
 use crate::trial::sockets::bind::{self, Ports};
 use crate::trial::sockets::{EndSockets, GrantedBuffers, QueueProbes};
@@ -108,7 +108,7 @@ impl EndSockets for UdpSockets {
             let group = self.receivers.first().context("no receiver is bound")?;
             let ports = flows.iter().map(|flow| (flow.source.port(), flow.receiver));
             let ports: Vec<(u16, usize)> = ports.collect();
-            return reuseport_bpf::by_source_port(group, &ports)
+            return reuseport::by_source_port(group, &ports)
                 .context("cannot set SO_ATTACH_REUSEPORT_CBPF");
         }
         for flow in flows {

@@ -12,7 +12,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::UdpSockets;
-use crate::sys::path_mtu;
+use crate::sys::socket_options;
 use crate::trial::messages::spec::QUESTION_BYTES;
 
 /// Longest wait for a probe or its answer, in milliseconds.
@@ -27,7 +27,8 @@ impl UdpSockets {
     /// Fails if a system call fails.
     pub(crate) fn forbid_fragmentation(&self, source: SocketAddr) -> anyhow::Result<()> {
         let (socket, peer) = self.sender(source)?;
-        path_mtu::forbid_fragmentation(socket, peer.is_ipv4()).context("cannot set IP_MTU_DISCOVER")
+        socket_options::forbid_fragmentation(socket, peer.is_ipv4())
+            .context("cannot set IP_MTU_DISCOVER")
     }
 
     /// Sends a datagram of at least `least_bytes` bytes from the sender with this address. Returns why the kernel

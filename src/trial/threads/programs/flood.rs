@@ -9,7 +9,7 @@ use super::{ProgramBuilder, number_of};
 use crate::engine::null_endpoint::SentCounter;
 use crate::engine::verify::SequenceWriter;
 use crate::engine::{Direction, Endpoint, FlowCounts, IoOptions};
-use crate::sys::transmit::TransmitStamps;
+use crate::sys::error_queue::TransmitStamps;
 use crate::workload::{Incoming, Outgoing, PacedFlood, Program, Role, Rotation};
 
 impl ProgramBuilder<'_> {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::sys::nic::NOT_IP;
+use crate::sys::path_counters::NOT_IP;
 
 /// Number of simulated datagrams that end at each place.
 #[derive(Clone, Copy, Debug)]

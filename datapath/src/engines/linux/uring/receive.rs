@@ -14,8 +14,7 @@ use crate::engine::payload::{Check, Origin};
 use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions};
 use crate::engines::linux::FixedBuffer;
 use crate::sys::busy_poll;
-use crate::sys::messages;
-use crate::sys::source_address::{self, Source};
+use crate::sys::messages::{self, SourceMemory};
 
 /// Multishot receives, with buffers of which the kernel takes one per datagram.
 pub struct ReceiveRing {
@@ -44,12 +43,12 @@ impl ReceiveRing {
         let with_sources = !A::CONNECTED;
         let header = with_sources.then(|| {
             let mut header = messages::zeroed().msg_hdr;
-            header.msg_namelen = Source::BYTES;
+            header.msg_namelen = SourceMemory::BYTES;
             FixedBuffer::new([header])
         });
         // The address and the lengths (io_uring_recvmsg_out) precede the payload.
         let besides = if with_sources {
-            LENGTHS_BYTES + size_of::<Source>()
+            LENGTHS_BYTES + size_of::<SourceMemory>()
         } else {
             0
         };
@@ -180,7 +179,7 @@ fn payload<'a>(buffer: &'a [u8], header: &msghdr) -> &'a [u8] {
 }
 
 fn source(buffer: &[u8]) -> Option<SocketAddr> {
-    source_address::address(buffer.get(LENGTHS_BYTES..)?)
+    messages::read_address(buffer.get(LENGTHS_BYTES..)?)
 }
 
 /// Size of struct io_uring_recvmsg_out in bytes. The address follows it.
@@ -193,10 +192,10 @@ mod tests {
     #[test]
     fn the_payload_comes_after_lengths_and_address() {
         let mut header = messages::zeroed().msg_hdr;
-        header.msg_namelen = Source::BYTES;
+        header.msg_namelen = SourceMemory::BYTES;
         // Fields of struct io_uring_recvmsg_out: the lengths of name, control message and payload, and flags.
         let lengths = [16_u32, 0, 3, 0].map(u32::to_ne_bytes).concat();
-        let mut name = vec![0; size_of::<Source>()];
+        let mut name = vec![0; size_of::<SourceMemory>()];
         name[..8].copy_from_slice(&[libc::AF_INET.to_ne_bytes()[0], 0, 0, 7, 127, 0, 0, 1]);
         let buffer = [lengths, name, b"abc".to_vec()].concat();
         assert_eq!(payload(&buffer, &header), b"abc");

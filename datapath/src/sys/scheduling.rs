@@ -1,14 +1,68 @@
-//! Real-time scheduling of threads (sched(7)), and memory that stays in RAM (mlockall(2)).
+//! Scheduling of threads: CPUs (sched_setaffinity(2)), priority, real-time classes (sched(7)); and memory that stays in RAM
+//! (mlockall(2)).
 
 use std::io;
 use std::thread;
 
 use nix::errno::Errno;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::mman::{MlockAllFlags, mlockall, munlockall};
 use nix::sys::resource::{Resource, getrlimit};
+use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 use crate::sys::files::Root;
+
+/// Returns the CPUs of `cpus` that the kernel accepts for a thread of this process: all but offline CPUs and CPUs
+/// outside of its cpuset. The affinity mask of the process is no limit.
+///
+/// Tries each CPU on a thread that ends afterwards, so the mask of the caller does not change.
+pub fn accepted_cpus(cpus: &[usize]) -> Vec<usize> {
+    if cpus.is_empty() {
+        return Vec::new();
+    }
+    thread::scope(|scope| {
+        let tried = thread::Builder::new().spawn_scoped(scope, || {
+            let mut accepted = cpus.to_vec();
+            accepted.retain(|cpu| pin_to(*cpu).is_ok());
+            accepted
+        });
+        // If the thread cannot start or panics, no CPU is known to be accepted.
+        tried
+            .ok()
+            .and_then(|thread| thread.join().ok())
+            .unwrap_or_default()
+    })
+}
+
+/// Returns the online CPUs in the affinity mask of this process. `None`: the kernel has more CPUs than a mask of libc.
+pub fn own_cpus() -> Option<Vec<usize>> {
+    let mask = sched_getaffinity(Pid::this()).ok()?;
+    let cpus: Vec<usize> = (0..CpuSet::count())
+        .filter(|&cpu| mask.is_set(cpu).unwrap_or(false))
+        .collect();
+    (!cpus.is_empty()).then_some(cpus)
+}
+
+/// Pins the calling thread to one CPU.
+fn pin_to(cpu: usize) -> nix::Result<()> {
+    let mut cpus = CpuSet::new();
+    cpus.set(cpu)?;
+    sched_setaffinity(Pid::from_raw(0), &cpus)
+}
+
+/// Nice value: about ten times the CPU share of a usual thread (sched(7)).
+const NICE: libc::c_int = -10;
+
+/// Gives the calling thread a higher priority than usual threads have. Without the permission (CAP_SYS_NICE, or
+/// `RLIMIT_NICE`), it stays as it is.
+pub fn raise_priority() {
+    #[expect(unsafe_code, reason = "no wrapper has setpriority")]
+    // SAFETY: setpriority(2) takes three integers and touches no memory. 0 is the calling thread.
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, 0, NICE)
+    };
+}
 
 /// Scheduling class of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,6 +235,33 @@ fn version(release: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cpu_outside_of_the_mask_is_accepted_and_one_that_is_not_there_refused() {
+        let own = || sched_getaffinity(Pid::from_raw(0)).expect("may be asked");
+        let before = own();
+        let usable = |cpu: &usize| before.is_set(*cpu).unwrap_or(false);
+        let all: Vec<usize> = (0..CpuSet::count()).filter(usable).collect();
+        // Narrows the mask like `taskset`.
+        pin_to(all[0]).expect("it is in the mask");
+        let masked = own();
+        let found = accepted_cpus(
+            &[
+                all.as_slice(),
+                &[CpuSet::count() - 1, CpuSet::count(), usize::MAX],
+            ]
+            .concat(),
+        );
+        assert!(own() == masked, "the caller's own mask is as it was");
+        assert!(
+            all.iter().all(|cpu| found.contains(cpu)),
+            "{found:?} of {all:?}"
+        );
+        assert!(
+            found.iter().all(|cpu| *cpu < CpuSet::count() - 1),
+            "{found:?}"
+        );
+    }
 
     #[test]
     fn a_limit_leaves_a_pause_unless_it_is_off() {
