@@ -7,7 +7,7 @@ use std::thread;
 
 use anyhow::anyhow;
 
-use crate::cli::{self, AgentArgs, Cli, Command, RunArgs};
+use crate::cli::{self, AgentArgs, Cli, Command};
 use crate::commands;
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -52,8 +52,8 @@ fn execute(words: &[OsString]) -> anyhow::Result<ExitCode> {
         cli = args.command_line()?;
     }
     match &cli.command {
-        None | Some(Command::Resume(_)) => measure(&cli.run),
-        Some(Command::Run(args)) => measure(args),
+        None | Some(Command::Resume(_)) => commands::run::run(&cli.run),
+        Some(Command::Run(args)) => commands::run::run(args),
         Some(Command::Latency(args)) => commands::latency::run(args),
         Some(Command::Find(args)) => commands::find::run(args),
         Some(Command::Wire(args)) => commands::wire::run(args),
@@ -77,14 +77,6 @@ fn execute(words: &[OsString]) -> anyhow::Result<ExitCode> {
         Some(Command::Completions(args)) => commands::manual::completions(args),
         #[cfg(feature = "manual")]
         Some(Command::Manual(args)) => commands::manual::run(args),
-    }
-}
-
-/// Runs a suite, or runs or resumes one sweep.
-fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    match &args.suite {
-        None => commands::run::run(args),
-        Some(suite) => commands::suite::run(args, suite),
     }
 }
 

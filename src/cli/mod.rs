@@ -7,7 +7,6 @@
 
 mod ab;
 mod agent;
-mod axis;
 mod find;
 pub mod help;
 mod listen;
@@ -20,9 +19,7 @@ mod results;
 mod resume;
 mod run;
 mod soak;
-mod tuning;
 mod watch;
-mod wire;
 mod words;
 
 use std::ffi::OsString;
@@ -35,23 +32,21 @@ use crate::data::Buffer;
 
 pub use self::ab::AbArgs;
 pub use self::agent::AgentArgs;
-pub use self::axis::{AxisArgs, IdleArgs, KneeArgs};
 pub use self::find::{
-    BurstArgs, FindArgs, FindCommand, FindCommonArgs, FindOutputArgs, LosslessArgs, SearchArgs,
+    AxisArgs, BurstArgs, FindArgs, FindCommand, FindCommonArgs, FindOutputArgs, IdleArgs, KneeArgs,
+    LosslessArgs, PutBackArgs, SearchArgs, TuningArgs,
 };
 pub use self::listen::{ListenArgs, ListenShape};
 pub(crate) use self::parameters::PROGRAM;
 pub use self::parameters::{EngineArg, ParameterArgs};
-pub use self::remote::RemoteArgs;
+pub use self::remote::{RemoteArgs, WireArgs, WireCommand};
 pub use self::results::{AskedArgs, CompareArgs, RankArgs, ReportArgs, ShapeArgs, SummarizeArgs};
 pub use self::resume::ResumeArgs;
 pub use self::run::{
     LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, PlanCommand, RunArgs,
 };
 pub use self::soak::SoakArgs;
-pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::watch::WatchArgs;
-pub use self::wire::{WireArgs, WireCommand};
 pub use self::words::{as_typed, words, words_as_text};
 
 /// Measures which UDP socket API or event loop is fastest on this board, and what it loses and costs
@@ -279,6 +274,7 @@ pub struct FilesArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::command_line::CommandLine;
 
     #[test]
     fn the_command_line_is_well_formed() {
@@ -301,5 +297,65 @@ mod tests {
             }
         }
         check(&Cli::command(), &[]);
+    }
+
+    /// Returns the options of a command that its help shows, and whether each has a value.
+    fn options(path: &str) -> Vec<(String, bool)> {
+        let mut command = Cli::command();
+        for name in path.split_whitespace() {
+            command = command.find_subcommand(name).expect(path).clone();
+        }
+        let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+        let named = shown.filter_map(|arg| Some((arg, arg.get_long()?)));
+        let with_value =
+            named.map(|(arg, long)| (format!("--{long}"), arg.get_action().takes_values()));
+        with_value.collect()
+    }
+
+    #[test]
+    fn the_command_line_of_a_log_knows_which_options_have_a_value() {
+        for path in [
+            "",
+            "latency",
+            "wire",
+            "find lossless",
+            "find knee",
+            "find tuning",
+            "ab",
+        ] {
+            for (option, has_value) in options(path) {
+                let typed = ["udpbench", &option, "x"].map(str::to_owned);
+                assert_eq!(CommandLine(&typed).has("x"), !has_value, "{path} {option}");
+            }
+        }
+    }
+
+    #[test]
+    fn commands_made_of_a_command_line_have_only_options_that_they_take() {
+        let check = |made: &str, path: &str| {
+            let mut taken = options(path);
+            if path == "wire latency" {
+                taken.extend(options("wire"));
+            }
+            for word in made.split(' ').filter(|word| word.starts_with("--")) {
+                assert!(taken.iter().any(|(option, _)| option == word), "{made}");
+            }
+        };
+        for path in ["", "latency", "find knee"] {
+            let mut typed: Vec<String> = ["udpbench"]
+                .into_iter()
+                .chain(path.split_whitespace())
+                .map(str::to_owned)
+                .collect();
+            for (option, has_value) in options(path) {
+                typed.push(option);
+                typed.extend(has_value.then(|| "x".to_owned()));
+            }
+            let typed = CommandLine(&typed);
+            check(&typed.find_lossless(&[]), "find lossless");
+            if path != "find knee" {
+                check(&typed.between_hosts(), format!("wire {path}").trim());
+            }
+        }
     }
 }

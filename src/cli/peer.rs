@@ -3,8 +3,7 @@
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::time::Duration;
 
-use crate::cli::words::replaced;
-use crate::cli::{ParameterArgs, as_typed};
+use crate::cli::ParameterArgs;
 use crate::data::{Destination, HostAddress, InterfaceName, is_link_local};
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -26,63 +25,6 @@ pub enum Share {
     All,
 }
 
-/// Words of a command line that name the remote host.
-#[derive(Clone, Debug, Default)]
-pub struct Words {
-    /// The host and how it is reached, such as `pi@board --deploy`. Empty without one.
-    pub reach: String,
-    /// True for `--on`, which precedes them then, false for `wire`.
-    pub is_on: bool,
-    /// ` --address 10.0.0.2` if it was typed, ` --address ADDRESS` if `wire` to this host of `--on` has to be told one, or
-    /// nothing.
-    pub address: String,
-}
-
-impl Words {
-    /// Returns a text whose commands check and measure the remote host, and with which a shell finds this program.
-    pub fn in_commands(&self, text: &str) -> String {
-        let lines: Vec<String> = text.split('\n').map(|line| self.in_line(line)).collect();
-        as_typed(&lines.join("\n")).into_owned()
-    }
-
-    fn in_line(&self, line: &str) -> String {
-        // The command that was typed has them.
-        if self.reach.is_empty() || line.contains(" --on ") {
-            return line.to_owned();
-        }
-        let has_address = line.contains("--address ");
-        let address = if has_address { "" } else { &self.address };
-        let mut text = line.to_owned();
-        if line.trim() == "udpbench check" && !self.is_on {
-            text = format!("{line}\n{line} --on {}", self.reach);
-        }
-        for (command, by) in if self.is_on { ON } else { WIRE } {
-            let by = by.replace("REACH", &self.reach);
-            let by = format!("udpbench {}", by.replace(" ADDRESS", address));
-            text = replaced(&text, &format!("udpbench {command}"), &by);
-        }
-        text
-    }
-}
-
-/// Commands of this program, and what reaches the host of `--on`. HOST is one whose name a text cannot know.
-const ON: [(&str, &str); 4] = [
-    ("wire HOST --deploy ", "wire REACH ADDRESS "),
-    ("check", "check --on REACH"),
-    ("find lossless", "find lossless --on REACH"),
-    ("latency", "latency --on REACH"),
-];
-
-const LOSSLESS: &str = "wire REACH find lossless ADDRESS";
-
-/// Commands of this program, and what reaches the host of `wire`.
-const WIRE: [(&str, &str); 4] = [
-    ("find lossless", LOSSLESS),
-    ("latency", "wire REACH latency ADDRESS"),
-    ("wire HOST --deploy find lossless", LOSSLESS),
-    ("wire HOST --deploy --rate", "wire REACH ADDRESS --rate"),
-];
-
 /// The remote host.
 #[derive(Debug)]
 pub struct Peer {
@@ -96,8 +38,6 @@ pub struct Peer {
     pub facts: RemoteFacts,
     /// Time of a request to it, with its answer. Zero: it was not measured.
     pub request_time: Duration,
-    /// Words of a command line that connect to it again.
-    pub words: Words,
     pub(super) engine_refusals: Vec<(&'static Entry, String)>,
 }
 
@@ -116,12 +56,7 @@ impl Peer {
     /// # Errors
     /// Fails if there is no such profile.
     pub fn alone(to: &str, facts: RemoteFacts, board: &str) -> Result<Self, UsageError> {
-        let is_found = reached_by_ssh(&facts).is_some();
-        let mut peer = Self::of(Share::All, to, facts, Vec::new(), board)?;
-        if !is_found {
-            " --address ADDRESS".clone_into(&mut peer.words.address);
-        }
-        Ok(peer)
+        Self::of(Share::All, to, facts, Vec::new(), board)
     }
 
     fn of(
@@ -145,7 +80,6 @@ impl Peer {
             share,
             engine_refusals: refusals.collect(),
             request_time: Duration::ZERO,
-            words: Words::default(),
             detected,
             wire,
             facts,
@@ -329,49 +263,4 @@ fn source_towards(address: HostAddress) -> std::io::Result<IpAddr> {
     let socket = UdpSocket::bind((any, 0))?;
     socket.connect(to)?;
     Ok(socket.local_addr()?.ip())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_of_a_text_are_for_the_host_of_the_run() {
-        let text = "udpbench check, or udpbench wire HOST --deploy latency --ip v4, udpbench find lossless (x)";
-        assert_eq!(Words::default().in_commands(text), text);
-        let on = Words {
-            reach: "pi@board --deploy".to_owned(),
-            is_on: true,
-            ..Words::default()
-        };
-        let expected = "udpbench check --on pi@board --deploy, or udpbench wire pi@board --deploy latency --ip v4, \
-                        udpbench find lossless --on pi@board --deploy (x)";
-        assert_eq!(on.in_commands(text), expected);
-        let by_docker = Words {
-            address: " --address ADDRESS".to_owned(),
-            ..on
-        };
-        let expected = "udpbench wire pi@board --deploy --address ADDRESS latency";
-        let text = "udpbench wire HOST --deploy latency";
-        assert_eq!(by_docker.in_commands(text), expected);
-        let wire = Words {
-            reach: "board --deploy".to_owned(),
-            ..Words::default()
-        };
-        let agent = "udpbench wire board --agent /opt/udpbench find lossless";
-        assert_eq!(wire.in_commands(agent), agent);
-        let text = "udpbench check\nudpbench find lossless";
-        let expected = "udpbench check\nudpbench check --on board --deploy\nudpbench wire board --deploy find lossless";
-        assert_eq!(wire.in_commands(text), expected);
-        let addressed = Words {
-            address: " --address 10.0.0.2".to_owned(),
-            ..wire.clone()
-        };
-        let text = "udpbench wire HOST --deploy find lossless --ip v4";
-        let expected = "udpbench wire board --deploy find lossless --address 10.0.0.2 --ip v4";
-        assert_eq!(addressed.in_commands(text), expected);
-        let text = "udpbench wire HOST --deploy find lossless --threads 2, udpbench wire HOST --deploy --threads 2";
-        let expected = "udpbench wire board --deploy find lossless --threads 2, udpbench wire HOST --deploy --threads 2";
-        assert_eq!(wire.in_commands(text), expected);
-    }
 }

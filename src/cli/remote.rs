@@ -1,12 +1,10 @@
-//! Another host, and how it is reached.
+//! Another host, how it is reached, and what is measured between it and this one.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, Subcommand, ValueHint};
 
-use crate::term::shell;
-
-const RSH: &str = "ssh";
+use super::{FindArgs, LatencyArgs, RunArgs, SoakArgs};
 
 /// Another host, and how it is reached.
 #[derive(Args, Clone, Debug)]
@@ -22,7 +20,7 @@ pub struct RemoteArgs {
     ///
     /// With its options, as a shell takes it: 'ssh -p 2222', 'docker exec -i'. HOST follows it, or stands where {}
     /// is: 'kubectl exec -i {} --'
-    #[arg(long, value_name = "COMMAND", default_value = RSH, env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command, value_hint = ValueHint::CommandString)]
+    #[arg(long, value_name = "COMMAND", default_value = "ssh", env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command, value_hint = ValueHint::CommandString)]
     pub rsh: String,
 
     /// Path of udpbench on the other host
@@ -47,25 +45,42 @@ pub struct RemoteArgs {
     /// From the tracepoint skb:kfree_skb. It takes CPU time for each drop
     #[arg(long)]
     pub drop_reasons: bool,
+
+    /// Host of `wire`: each trial has one end there.
+    #[arg(skip)]
+    pub wire: Option<String>,
 }
 
-impl RemoteArgs {
-    /// Returns the words with which a host is reached in the same way again, without its name, quoted for a shell and each
-    /// with a space before it.
-    pub fn shown(&self) -> String {
-        let rsh = Some(&self.rsh).filter(|rsh| *rsh != RSH);
-        let binary = self.binary.as_ref();
-        let binary = binary.map(|file| file.to_string_lossy().into_owned());
-        let values = [rsh, self.agent.as_ref(), binary.as_ref()];
-        let options = ["--rsh", "--agent", "--binary"].into_iter().zip(values);
-        let shown = options
-            .filter_map(|(option, value)| Some(format!(" {option} {}", shell::word(value?))));
-        shown.collect::<String>() + if self.deploy { " --deploy" } else { "" }
-    }
+/// The options of `wire`.
+#[derive(Args, Debug)]
+#[command(after_help = include_str!("help/wire.txt").trim_end(), disable_help_subcommand = true, subcommand_help_heading = "Instead of a sweep", subcommand_value_name = "WHAT")]
+pub struct WireArgs {
+    /// The other host, as ssh knows it, or what --rsh names
+    #[arg(value_name = "[USER@]HOST", value_parser = host, value_hint = ValueHint::Hostname)]
+    pub to: String,
+
+    /// Measurement between the hosts. Without one, the sweep runs.
+    #[command(subcommand)]
+    pub what: Option<WireCommand>,
+
+    /// The options of the sweep.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Measurements between two hosts, besides the sweep.
+#[derive(Debug, Subcommand)]
+pub enum WireCommand {
+    /// Measures round-trip times, as udpbench latency
+    Latency(Box<LatencyArgs>),
+    /// Finds a threshold, as udpbench find
+    Find(Box<FindArgs>),
+    /// Sends at a constant rate for hours, as udpbench soak
+    Soak(Box<SoakArgs>),
 }
 
 /// Refuses what ssh and others would take for an option of theirs.
-pub(super) fn host(text: &str) -> Result<String, &'static str> {
+fn host(text: &str) -> Result<String, &'static str> {
     if text.is_empty() || text.starts_with('-') {
         return Err(
             "name a host: it begins with a letter or a digit, as options go into --rsh 'ssh -p 2222'",

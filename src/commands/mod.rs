@@ -39,10 +39,10 @@ use serde_json::Value;
 
 use self::session::{Outcome, interrupted};
 use crate::cli::as_typed;
-use crate::cli::peer::Words;
 use crate::results::export::table::WIDTH;
 use crate::results::export::{Conclusion, Format, Grading, to_stdout, written_to_stdout};
 use crate::results::files::Results;
+use crate::results::log::Run;
 use crate::results::row::{Row, Status};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::escape;
@@ -54,7 +54,7 @@ use crate::verdict::rank::{Answer, By};
 /// Returns which engine to use, and how good the run is.
 fn conclude(rows: &[Row]) -> Conclusion {
     let is_measured = rows.iter().any(|row| row.status != Status::Skipped);
-    let sentences = answer(rows).map(|answer| answer.sentences().collect());
+    let sentences = answer(rows, Run::default()).map(|answer| answer.sentences().collect());
     let quality = is_measured.then(|| Quality::of(rows));
     Conclusion {
         answer: sentences.unwrap_or_default(),
@@ -66,19 +66,11 @@ fn conclude(rows: &[Row]) -> Conclusion {
     }
 }
 
-/// Returns the answer, with commands that reach the remote host of `words`. `None`: nothing can be ranked.
-fn answer_of(rows: &[Row], words: &Words) -> Option<Answer> {
-    let mut answer = answer(rows)?;
-    for line in answer.said.iter_mut().chain(&mut answer.next) {
-        *line = words.in_commands(line);
-    }
-    Some(answer)
-}
-
 /// Ranks the rows of a run. `None`: nothing can be ranked.
-fn answer(rows: &[Row]) -> Option<Answer> {
+fn answer(rows: &[Row], run: Run) -> Option<Answer> {
     let results = Results {
         rows: rows.to_vec(),
+        run,
         ..Results::default()
     };
     let boards = crate::verdict::rank::rank(&[results]);

@@ -26,23 +26,11 @@ use crate::term::{fold, shell};
 /// Fails if a sweep or search returns an error, if the directory cannot be created, or if it has logs of other
 /// experiments.
 pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
-    let (board, is_quiet) = (&args.placement.board, args.output.quiet);
-    measuring(|interrupt| {
-        let mut other = RemoteHost::on(&args.remote, board, is_quiet, interrupt)?;
-        with(args, name, interrupt, other.as_mut())
-    })
+    measuring(|interrupt| measure(args, name, interrupt))
 }
 
-/// Runs the suite, with a remote host if there is one.
-///
-/// # Errors
-/// Fails as [`run()`] does.
-pub(super) fn with(
-    args: &RunArgs,
-    name: &str,
-    interrupt: &Interrupt,
-    mut other: Option<&mut RemoteHost>,
-) -> anyhow::Result<Outcome> {
+fn measure(args: &RunArgs, name: &str, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
+    let mut other = RemoteHost::of_sweep(args, interrupt)?;
     let suite = suite::find("--suite", name)?;
     // All errors in the options are reported before the first sweep runs.
     let peer = other.as_ref().map(|other| &other.peer);
@@ -66,7 +54,7 @@ pub(super) fn with(
         let request = |other: Option<&mut RemoteHost>| {
             Ok(Request::between(own, other.map(|other| &other.peer))?)
         };
-        let ended = run::sweep_of(own, interrupt, other.as_deref_mut(), request);
+        let ended = run::sweep(own, interrupt, other.as_mut(), request);
         match part(ended, &directory)? {
             Outcome::Done => {}
             interrupted @ Outcome::Interrupted(_) => return Ok(interrupted),
@@ -77,7 +65,7 @@ pub(super) fn with(
         announce(args, of);
         let peer = other.as_ref().map(|other| &other.peer);
         let what = search(of, args, &directory, peer)?;
-        let ended = find::search_on(&what, interrupt, other.as_deref_mut());
+        let ended = find::search_on(&what, interrupt, other.as_mut());
         match part(ended, &directory)? {
             Outcome::Done | Outcome::Inconclusive => {}
             interrupted @ Outcome::Interrupted(_) => return Ok(interrupted),

@@ -73,10 +73,9 @@ pub(super) fn try_settings(
         }
         None => begin(args, peer, &mut agents.settings())?,
     };
-    let Some((mut comparison, mut outputs)) = begun else {
+    let Some((mut comparison, outputs)) = begun else {
         return Ok(Outcome::Done);
     };
-    outputs.words = peer.map(|peer| peer.words.clone()).unwrap_or_default();
     if !output.quiet {
         if !comparison.is_complete() {
             run::warn(agents.other_programs().as_slice());

@@ -55,7 +55,7 @@ impl ExperimentResults {
     /// Draws the results as a table for people. `width` is in terminal columns.
     pub fn table(&self, width: u16) -> String {
         match self {
-            Self::Search(record) => find::table::answers(record).draw(width, str::to_owned),
+            Self::Search(record) => find::table::answers(record).draw(width),
             Self::Sides(it) => {
                 let judgement = ab::judge(&it.record, it.question);
                 ab::table::draw(&it.record, &judgement, Detail::Changes, width)

@@ -8,7 +8,7 @@ use super::against::Base;
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::cli::options::{self, Request};
-use crate::cli::peer::{Peer, Share, Words};
+use crate::cli::peer::{Peer, Share};
 use crate::commands::plan::summary;
 use crate::commands::session::outputs::Outputs;
 use crate::commands::session::progress::Progress;
@@ -55,7 +55,6 @@ pub(super) fn begin(
     let board = &request.detected.board.name;
     let selection = Selection::of_plan(args.output.columns, &request.plan, &request.schedule);
     let mut outputs = Outputs::create(args, board, &started_at, &selection)?;
-    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     if !args.output.quiet {
         introduce(&request, &outputs);
     }
@@ -178,7 +177,6 @@ pub(super) fn resume(
 
     let file = (&log.header, log.end);
     let mut outputs = Outputs::resume(args, raw, file, &rows)?;
-    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     if !args.output.quiet {
         let (name, planned) = (&log.name, log.header.schedule.windows(&log.header.plan));
         let windows = sweep.work().done;

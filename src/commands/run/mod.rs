@@ -12,7 +12,7 @@ use self::begin::{Begun, begin, resume};
 use super::remote_host::RemoteHost;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
-use super::{measuring, say, width};
+use super::{measuring, say, suite, width};
 use crate::cli::RunArgs;
 use crate::cli::options::Request;
 use crate::cli::peer::{Peer, Share};
@@ -46,32 +46,28 @@ pub(super) fn agents<'a>(
     (agents, Some(&other.peer))
 }
 
-/// Runs or resumes a sweep.
+/// Runs a suite, or runs or resumes a sweep, on this host or with a remote one.
 ///
 /// # Errors
 /// Fails on bad input, if an output file cannot be created or written, or if standard output cannot be written.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    measuring(|interrupt| sweep(args, interrupt))
-}
-
-/// Runs or resumes a sweep on this host or on the host of `--on`, until it is complete or interrupted.
-///
-/// # Errors
-/// Fails as [`run`] does.
-pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
-    let request = |other: Option<&mut RemoteHost>| {
-        Ok(Request::between(args, other.map(|other| &other.peer))?)
-    };
-    let (board, is_quiet) = (&args.placement.board, args.output.quiet);
-    let mut other = RemoteHost::on(&args.remote, board, is_quiet, interrupt)?;
-    sweep_of(args, interrupt, other.as_mut(), request)
+    if let Some(name) = &args.suite {
+        return suite::run(args, name);
+    }
+    measuring(|interrupt| {
+        let request = |other: Option<&mut RemoteHost>| {
+            Ok(Request::between(args, other.map(|other| &other.peer))?)
+        };
+        let mut other = RemoteHost::of_sweep(args, interrupt)?;
+        sweep(args, interrupt, other.as_mut(), request)
+    })
 }
 
 /// Runs the sweep that `request` returns, or resumes the one of a log, and shows the table of all rows. `other` is the remote host, if there is one.
 ///
 /// # Errors
 /// Fails as [`run`] does.
-pub(super) fn sweep_of(
+pub(super) fn sweep(
     args: &RunArgs,
     interrupt: &Interrupt,
     mut other: Option<&mut RemoteHost>,

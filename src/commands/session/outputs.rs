@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::RunArgs;
-use crate::cli::peer::Words;
 use crate::commands::conclude;
 use crate::commands::start_time::{default_path, warn_of_clock};
 use crate::error::UsageError;
@@ -33,8 +32,6 @@ pub(crate) struct Outputs {
     pub(crate) shown: String,
     /// Options that resume it otherwise than it began, each after a blank.
     pub(crate) changes: String,
-    /// The words of a command line that connect to the remote host. Empty without one.
-    pub(crate) words: Words,
 }
 
 impl Outputs {

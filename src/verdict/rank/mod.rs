@@ -42,6 +42,10 @@ use crate::verdict::quality::Quality;
 /// Ranks the engines in `results`, separately for each machine, in the order of the machines' names. A machine has a
 /// ranking for throughput and one for round trips.
 pub fn rank(results: &[Results]) -> Vec<BoardRanking> {
+    let command_line = match results {
+        [only] => &only.run.command_line[..],
+        _ => &[],
+    };
     let mut machines: BTreeMap<Machine, Vec<&Row>> = BTreeMap::new();
     for row in results.iter().flat_map(|file| &file.rows) {
         machines.entry(Machine::of(row)).or_default().push(row);
@@ -53,7 +57,11 @@ pub fn rank(results: &[Results]) -> Vec<BoardRanking> {
         let (loaded, others): (Vec<_>, Vec<_>) = all.partition(|(_, load)| load.is_some());
         for rows in [others, loaded] {
             if !rows.is_empty() {
-                boards.push(BoardRanking::new(machine.clone(), &rows));
+                let board = BoardRanking::new(machine.clone(), &rows);
+                boards.push(BoardRanking {
+                    command_line: command_line.to_vec(),
+                    ..board
+                });
             }
         }
     }
@@ -77,6 +85,8 @@ pub struct BoardRanking {
     rows: BTreeMap<(Conditions, String), Vec<Row>>,
     /// Cases that did not answer the requests of their load.
     overloaded: Vec<Overloaded>,
+    /// Words of the command line of the run. Empty: there are several runs, or it is not known.
+    command_line: Vec<String>,
     /// True if round trips are ranked, else throughput.
     is_latency: bool,
     /// True if the machine is a virtual one: its host moves CPUs and other guests share caches, for seconds or minutes.
@@ -100,6 +110,7 @@ impl BoardRanking {
             quality: Quality::of(all.clone()),
             remarks: eligible.remarks(),
             rows: ranked,
+            command_line: Vec::new(),
             is_latency: rows.iter().any(|(_, load)| load.is_some()),
             is_virtual: all.any(|row| !row.virtualization.is_empty()),
             overloaded: eligible.overloaded,
