@@ -16,20 +16,9 @@ use crate::sys::interface_addresses::{self, InterfaceAddress};
 use crate::sys::nic;
 use crate::trial::remote_facts::RemoteFacts;
 
-/// Part of each trial that runs on the remote host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
-    /// One end of each trial, and the other end on this host: `wire`.
-    OneEnd,
-    /// Both ends of each trial: `--on`.
-    All,
-}
-
 /// The remote host.
 #[derive(Debug)]
 pub struct Peer {
-    /// Part of each trial that runs on it.
-    pub share: Share,
     /// The host and the links to it. Without links if whole trials run there.
     pub wire: Wire,
     /// Its board profile, and the reason for the choice.
@@ -48,19 +37,14 @@ impl Peer {
     /// Fails if no address of the host is known to be reachable, and says how to name one.
     pub fn across(to: &str, facts: RemoteFacts, given: &ParameterArgs) -> Result<Self, UsageError> {
         let links = links(to, &facts, given)?;
-        Self::of(Share::OneEnd, to, facts, links, "auto")
+        Self::new(to, facts, links, "auto")
     }
 
-    /// Returns the host reached as `to`, for whole trials. `board` is `auto` or the name of a profile.
+    /// Returns the host reached as `to`, for whole trials without `links`. `board` is `auto` or the name of a profile.
     ///
     /// # Errors
     /// Fails if there is no such profile.
-    pub fn alone(to: &str, facts: RemoteFacts, board: &str) -> Result<Self, UsageError> {
-        Self::of(Share::All, to, facts, Vec::new(), board)
-    }
-
-    fn of(
-        share: Share,
+    pub fn new(
         to: &str,
         facts: RemoteFacts,
         links: Vec<WireLink>,
@@ -77,7 +61,6 @@ impl Peer {
             host: facts.host.clone(),
         };
         Ok(Self {
-            share,
             engine_refusals: refusals.collect(),
             request_time: Duration::ZERO,
             detected,
@@ -99,17 +82,22 @@ impl Peer {
 
     /// Returns the remote host in the form that the plan needs. `None` if whole trials run there.
     pub(super) fn remote(&self) -> Option<Remote<'_>> {
-        (self.share == Share::OneEnd).then_some(Remote {
-            wire: &self.wire,
+        self.across_wire().map(|wire| Remote {
+            wire,
             board: &self.detected.board,
             steering_refusal: self.facts.steering_refusal.as_deref(),
             engine_refusals: &self.engine_refusals,
         })
     }
 
+    /// Returns whether whole trials run there, with both ends: `--on`.
+    pub fn runs_all(&self) -> bool {
+        self.wire.links.is_empty()
+    }
+
     /// Returns the host and the links to it. `None` if whole trials run there.
     pub fn across_wire(&self) -> Option<&Wire> {
-        (self.share == Share::OneEnd).then_some(&self.wire)
+        (!self.runs_all()).then_some(&self.wire)
     }
 }
 
@@ -198,34 +186,13 @@ fn link_to(address: HostAddress, to: &str, facts: &RemoteFacts) -> Result<WireLi
             addresses_there(facts)
         )
     })?;
-    link(address, remote, facts)
-}
-
-/// Returns the advice to name the interface of a link-local address.
-fn which_interface(address: IpAddr) -> String {
-    let all = interface_addresses::with_interfaces().into_iter();
-    let local = all.filter(|it| is_link_local(it.address));
-    let names: Vec<String> = local.map(|it| it.interface).collect();
-    format!(
-        "a link-local address needs the interface of this host through which it is reached, such as --address \
-         {address}%eth0; those with a link-local address: {}",
-        names.join(", ")
-    )
-}
-
-/// Returns the link from this host to the remote address.
-fn link(
-    named: HostAddress,
-    remote: &InterfaceAddress,
-    facts: &RemoteFacts,
-) -> Result<WireLink, String> {
-    let own = source_towards(named).map_err(|error| format!("cannot be reached: {error}"))?;
-    if own == named.ip {
+    let own = source_towards(address).map_err(|error| format!("cannot be reached: {error}"))?;
+    if own == address.ip {
         return Err("is this host itself: use udpbench without wire".to_owned());
     }
     let is_own = |it: &InterfaceAddress| {
         let is_named = |name: InterfaceName| it.interface == name.as_str();
-        it.address == own && named.interface.is_none_or(is_named)
+        it.address == own && address.interface.is_none_or(is_named)
     };
     let local = interface_addresses::with_interfaces()
         .into_iter()
@@ -245,6 +212,18 @@ fn link(
             longest_payload: None,
         },
     })
+}
+
+/// Returns the advice to name the interface of a link-local address.
+fn which_interface(address: IpAddr) -> String {
+    let all = interface_addresses::with_interfaces().into_iter();
+    let local = all.filter(|it| is_link_local(it.address));
+    let names: Vec<String> = local.map(|it| it.interface).collect();
+    format!(
+        "a link-local address needs the interface of this host through which it is reached, such as --address \
+         {address}%eth0; those with a link-local address: {}",
+        names.join(", ")
+    )
 }
 
 /// Returns the source address that the kernel chooses for a destination. Sends nothing.

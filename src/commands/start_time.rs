@@ -1,11 +1,12 @@
 //! Start time of a run: for its rows and for the default names of its files.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::say;
 use crate::error::UsageError;
+use crate::results::files::first_free;
 
 /// Directory of files with a default name.
 const DIRECTORY: &str = "results";
@@ -17,20 +18,14 @@ pub(super) fn now() -> String {
 
 /// Warns if the clock has not been set since the host was switched on.
 pub(super) fn warn_of_clock(started_at: &str) {
-    if let Some(remark) = clock_remark(started_at) {
-        say(&remark);
-    }
-}
-
-fn clock_remark(started_at: &str) -> Option<String> {
     // This program did not exist before 2024.
     const FIRST_YEAR: &str = "2024";
-    (started_at < FIRST_YEAR).then(|| {
-        format!(
+    if started_at < FIRST_YEAR {
+        say(&format!(
             "the clock is not set: it says {started_at}, and so do the names of files and the log; measuring needs no more \
              than that it runs. To set it: timedatectl set-ntp true, or date -s"
-        )
-    })
+        ));
+    }
 }
 
 /// Creates the directory `results` and returns the first name in it that is free, also for a log: `<UTC time>-<board>` and
@@ -51,30 +46,20 @@ pub(super) fn default_path(
         UsageError::file(DIRECTORY, 0, &fix)
     })?;
     let stem = format!("{DIRECTORY}/{}-{board}", started_at.replace(':', ""));
-    Ok(first_free(&stem, suffix))
+    Ok(first_free(|number| numbered(&stem, number, suffix)))
 }
 
-fn first_free(stem: &str, suffix: &str) -> PathBuf {
-    let mut path = PathBuf::from(format!("{stem}{suffix}"));
-    let is_taken = |path: &Path| path.exists() || path.with_extension("jsonl").exists();
-    let mut number = 1;
-    while is_taken(&path) {
-        number += 1;
-        path = PathBuf::from(format!("{stem}-{number}{suffix}"));
+/// Returns a name with its number before the suffix, unless that is 1.
+fn numbered(stem: &str, number: u32, suffix: &str) -> PathBuf {
+    match number {
+        1 => format!("{stem}{suffix}").into(),
+        number => format!("{stem}-{number}{suffix}").into(),
     }
-    path
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_clock_of_1970_is_told() {
-        let remark = clock_remark("1970-01-01T00:00:07Z").expect("a remark");
-        assert!(remark.contains("it says 1970-01-01T00:00:07Z"), "{remark}");
-        assert_eq!(clock_remark("2026-11-26T23:00:00Z"), None);
-    }
 
     #[test]
     fn the_first_free_name_is_taken() {
@@ -85,6 +70,6 @@ mod tests {
             created.expect("there is space");
         }
         let expected = place.path().join("time-board-4.csv");
-        assert_eq!(first_free(&stem, ".csv"), expected);
+        assert_eq!(first_free(|n| numbered(&stem, n, ".csv")), expected);
     }
 }

@@ -16,7 +16,7 @@ use super::session::{self, Outcome};
 use super::start_time::now;
 use super::{about, run, say, show, width};
 use crate::cli::options::find::{comparison, limit, wanted};
-use crate::cli::peer::{Peer, Share};
+use crate::cli::peer::Peer;
 use crate::cli::{PutBackArgs, SearchArgs, TuningArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::Header;
@@ -170,7 +170,7 @@ fn plan(tunings: &Tunings, peer: Option<&Peer>) -> String {
         plan += "\n";
     }
     plan += &fold::text(&table::left_out(tunings), width().into());
-    match peer.filter(|peer| peer.share == Share::All) {
+    match peer.filter(|peer| peer.runs_all()) {
         Some(peer) => format!("settings of {}:\n{plan}", peer.wire.to),
         None => plan,
     }

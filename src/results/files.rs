@@ -91,6 +91,12 @@ pub fn log_of(path: &Path) -> Result<PathBuf, UsageError> {
     })
 }
 
+/// Returns the first name that is free, also for a log beside it: `name` makes one of each number from 1.
+pub fn first_free(name: impl Fn(u32) -> PathBuf) -> PathBuf {
+    let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("jsonl").exists();
+    (1..).map(name).find(is_free).unwrap_or_default()
+}
+
 /// Returns the logs in a folder, by name.
 fn logs_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();

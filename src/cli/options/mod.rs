@@ -12,7 +12,7 @@ pub mod without_effect;
 use std::time::Duration;
 
 pub use self::resume_check::again;
-use crate::cli::peer::{Peer, Share};
+use crate::cli::peer::Peer;
 use crate::cli::{self, MeasuringArgs, RunArgs};
 use crate::data::LoopbackTrains;
 use crate::engines::{self, Entry, exec};
@@ -238,13 +238,13 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     /// Reads this host's facts below `root`, or takes the remote host's.
     fn read(root: &Root, peer: Option<&'a Peer>) -> Self {
-        let other = peer.filter(|peer| peer.share == Share::All);
+        let other = peer.filter(|peer| peer.runs_all());
         let host = other.map_or_else(|| Host::read(root), |peer| peer.wire.host.clone());
         Self::of(host, peer)
     }
 
     fn of(host: Host, peer: Option<&'a Peer>) -> Self {
-        let peer = peer.filter(|peer| peer.share == Share::All);
+        let peer = peer.filter(|peer| peer.runs_all());
         let (steering_refusal, loopback_refusal) = match peer {
             Some(peer) => (
                 peer.facts.steering_refusal.clone(),

@@ -105,7 +105,7 @@ impl RemoteHost {
             return Ok(None);
         };
         let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
-        let mut peer = Peer::alone(to, facts, board)?;
+        let mut peer = Peer::new(to, facts, Vec::new(), board)?;
         peer.request_time = agent.request_time()?;
         if !is_quiet {
             introduce(to, &peer);

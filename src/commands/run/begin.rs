@@ -8,7 +8,7 @@ use super::against::Base;
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::cli::options::{self, Request};
-use crate::cli::peer::{Peer, Share};
+use crate::cli::peer::Peer;
 use crate::commands::plan::summary;
 use crate::commands::session::outputs::Outputs;
 use crate::commands::session::progress::Progress;
@@ -93,7 +93,7 @@ pub(in crate::commands) fn environment(
         .flat_map(|peer| peer.facts.drops_of_others.clone());
     let of_others = of_others.chain(of_others_there.map(|unfit| (unfit, true)));
     let of_others = of_others.map(|(unfit, is_remote)| Problem { unfit, is_remote });
-    let all_there = peer.filter(|peer| peer.share == Share::All);
+    let all_there = peer.filter(|peer| peer.runs_all());
     Environment {
         board: board.name.clone(),
         host: request.host.clone(),
@@ -108,7 +108,7 @@ pub(in crate::commands) fn environment(
 
 /// Checks the hosts and returns the findings that may mislead about results.
 pub(in crate::commands) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
-    if let Some(peer) = peer.filter(|peer| peer.share == Share::All) {
+    if let Some(peer) = peer.filter(|peer| peer.runs_all()) {
         return peer.facts.findings.clone();
     }
     let settings = &request.schedule.settings;

@@ -15,7 +15,7 @@ use super::session::{self, Outcome};
 use super::{measuring, say, suite, width};
 use crate::cli::RunArgs;
 use crate::cli::options::Request;
-use crate::cli::peer::{Peer, Share};
+use crate::cli::peer::Peer;
 use crate::experiment::sweep::Sweep;
 use crate::results::export::is_stdout;
 use crate::results::row::{Row, Status};
@@ -39,9 +39,10 @@ pub(super) fn agents<'a>(
     let Some(other) = other else {
         return (local(None), None);
     };
-    let agents = match other.peer.share {
-        Share::OneEnd => local(Some(&mut other.agent)),
-        Share::All => Agents::on(&mut other.agent),
+    let agents = if other.peer.runs_all() {
+        Agents::on(&mut other.agent)
+    } else {
+        local(Some(&mut other.agent))
     };
     (agents, Some(&other.peer))
 }

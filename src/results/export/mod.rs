@@ -17,7 +17,6 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::csv::Notation;
 pub(crate) use self::markdown::once_each;
 use self::selection::Selection;
 use crate::error::UsageError;
@@ -182,8 +181,7 @@ impl Format {
     ) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Table => Ok(table::draw(rows, table::WIDTH).into_bytes()),
-            Self::Csv => csv::table(Notation::Point, selection.names(), rows),
-            Self::CsvDecimalComma => csv::table(Notation::Comma, selection.names(), rows),
+            Self::Csv | Self::CsvDecimalComma => csv::table(self, selection.names(), rows),
             Self::Json => Ok(json::document(&conclude(rows), &json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
             Self::Markdown => Ok(markdown::encode(rows, &conclude(rows)).into_bytes()),
@@ -206,8 +204,7 @@ impl Format {
     ) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Table => Ok(text().into_bytes()),
-            Self::Csv => csv::encode(Notation::Point, &rows()),
-            Self::CsvDecimalComma => csv::encode(Notation::Comma, &rows()),
+            Self::Csv | Self::CsvDecimalComma => csv::encode(self, &rows()),
             Self::Json => Ok(json::document(conclusion, &rows())?),
             Self::Jsonl => Ok(json::lines(&rows())?),
             Self::Markdown => Ok(markdown::answers(conclusion, &text()).into_bytes()),

@@ -131,7 +131,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::results::export::csv::{self, Notation};
+    use crate::results::export::csv;
     use crate::results::export::json;
     use crate::results::row::tests::ordinary_row;
 
@@ -169,7 +169,7 @@ mod tests {
         .expect("the name is free");
         file.rows(&rows[..1]).expect("there is space");
         file.rows(&rows[1..]).expect("there is space");
-        let whole = csv::encode(Notation::Point, &rows).expect("it can be encoded");
+        let whole = csv::encode(Format::Csv, &rows).expect("it can be encoded");
         assert_eq!(fs::read(&path).expect("it is there"), whole);
     }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{MIN_WINDOW, Request};
-use crate::cli::peer::{Peer, Share};
+use crate::cli::peer::Peer;
 use crate::cli::{self, BurstArgs, Cli, FindCommand, FindCommonArgs, LosslessArgs, ParameterArgs};
 use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::error::UsageError;
