@@ -71,6 +71,7 @@ fn execute(words: &[OsString]) -> anyhow::Result<ExitCode> {
         Some(Command::Compare(args)) => commands::compare::run(args),
         Some(Command::Ab(args)) => commands::ab::run(args),
         Some(Command::Rank(args)) => commands::rank::run(args),
+        #[cfg(feature = "report")]
         Some(Command::Report(args)) => commands::report::run(args),
         Some(Command::Agent(args)) => commands::agent::run(args),
         #[cfg(feature = "manual")]

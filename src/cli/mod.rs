@@ -165,6 +165,7 @@ pub enum Command {
     /// Ranks engines by speed and by CPU time, and says how sure that is
     Rank(RankArgs),
     /// Writes a page of charts and tables for a browser
+    #[cfg(feature = "report")]
     Report(ReportArgs),
     /// Runs senders or receivers for a udpbench in another process
     ///
@@ -322,6 +323,8 @@ mod tests {
             "find knee",
             "find tuning",
             "ab",
+            "check",
+            "boards",
         ] {
             for (option, has_value) in options(path) {
                 let typed = ["udpbench", &option, "x"].map(str::to_owned);

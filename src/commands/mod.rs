@@ -16,6 +16,7 @@ pub mod manual;
 pub mod plan;
 pub mod rank;
 mod remote_host;
+#[cfg(feature = "report")]
 pub mod report;
 pub mod run;
 mod session;
@@ -76,14 +77,6 @@ fn answer(rows: &[Row], run: Run) -> Option<Answer> {
     let boards = crate::verdict::rank::rank(&[results]);
     let board = boards.iter().find(|board| !board.groups.is_empty())?;
     Some(board.answer(By::Both))
-}
-
-/// Returns the error of a command whose cargo feature is not in this build.
-#[cfg(not(feature = "report"))]
-pub fn not_built(command: &'static str, value: &str, feature: &str) -> crate::error::UsageError {
-    let fix = "use one that was built with it";
-    let problem = format!("this udpbench was built without the feature {feature}; {fix}");
-    crate::error::UsageError::flag(command, value, problem)
 }
 
 /// Installs the handlers of Ctrl-C and other termination signals, and returns the flag that they set. Call it before

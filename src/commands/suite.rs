@@ -12,7 +12,7 @@ use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
 };
-use crate::cli::{ReportArgs, RunArgs, SuitesArgs};
+use crate::cli::{RunArgs, SuitesArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
 use crate::experiment::suite::{self, Suite, Sweep};
@@ -72,29 +72,23 @@ fn measure(args: &RunArgs, name: &str, interrupt: &Interrupt) -> anyhow::Result<
             _ => outcome = Outcome::Failed,
         }
     }
+    #[cfg(feature = "report")]
     write_page(&suite, sweeps, &directory)?;
     Ok(outcome)
 }
 
 /// Writes the report page.
+#[cfg(feature = "report")]
 fn write_page(suite: &Suite, sweeps: Vec<RunArgs>, directory: &Path) -> anyhow::Result<()> {
     let logs = suite.searches.iter();
     let logs = logs.map(|of| directory.join(format!("{}.jsonl", of.name)));
     let files = sweeps.into_iter().filter_map(|sweep| sweep.output.output);
-    if cfg!(feature = "report") {
-        super::report::run(&ReportArgs {
-            files: files.chain(logs).collect(),
-            output: directory.join("report.html"),
-            overwrite: false,
-            suite: Some(suite.name.clone()),
-        })?;
-    } else {
-        let (name, shown) = (&suite.name, shell::path(directory));
-        say(&format!(
-            "this udpbench was built without the feature report: for a page, use one with it: udpbench report --suite {name} \
-             {shown}/*.csv, and then the logs of its searches"
-        ));
-    }
+    super::report::run(&crate::cli::ReportArgs {
+        files: files.chain(logs).collect(),
+        output: directory.join("report.html"),
+        overwrite: false,
+        suite: Some(suite.name.clone()),
+    })?;
     Ok(())
 }
 

@@ -5,8 +5,8 @@ use std::iter;
 use crate::term::shell;
 
 /// Options without a value, standard output, and the end of the options.
-pub(crate) const FLAGS: &str = "- -- -q --quiet --accept-changes --decide --decimal-comma --deploy --details --drop-reasons \
-    --explain --full --no-reference --overwrite --quick --verify --warnings --yes";
+pub(crate) const FLAGS: &str = "- -- -q --quiet --accept-changes --capture --decide --decimal-comma --deploy --detect --details --drop-reasons \
+    --explain --full --new --no-reference --overwrite --quick --verify --warnings --yes";
 
 /// Options that name the files of a run. Another run has files of its own.
 const FILES: &str = "-o --output --samples";
@@ -47,6 +47,14 @@ impl<'a> CommandLine<'a> {
         let names = self.parts().map(|(name, _)| name);
         let mut words = names.filter(|name| !name.starts_with('-'));
         words.find(|word| *word == "wire").and(words.next())
+    }
+
+    /// Returns the words behind the program for the host of `--on`: without those that say how it is reached.
+    pub(crate) fn on_that_host(&self) -> Vec<&'a str> {
+        let own = self
+            .parts()
+            .filter(|(name, _)| *name != "--on" && !is_in(REACH, name));
+        own.flat_map(|(_, words)| words).collect()
     }
 
     /// Returns the command that does the same again, into new files, with the values of these options changed.
@@ -242,6 +250,13 @@ mod tests {
         ] {
             assert_eq!(CommandLine(&words(typed)).between_hosts(), expected);
         }
+    }
+
+    #[test]
+    fn the_other_host_gets_the_words_that_are_not_about_reaching_it() {
+        let typed = words("udpbench check --on pi --rsh=x --interface eth0 --deploy --board auto");
+        let expected = ["check", "--interface", "eth0", "--board", "auto"];
+        assert_eq!(CommandLine(&typed).on_that_host(), expected);
     }
 
     #[test]
