@@ -6,7 +6,7 @@ use super::changes::{self, legend_of, what};
 use super::tables::table;
 use crate::experiment::ab::table::{legend, notes, settings};
 use crate::experiment::ab::{Record, Side, judge};
-use crate::results::export::once_each;
+use crate::plan::once_each;
 use crate::term::table::Columns;
 use crate::verdict::judge::table::counts;
 use crate::verdict::judge::{By, Judgement, Question, Threshold};

@@ -17,7 +17,6 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
-pub(crate) use self::markdown::once_each;
 use self::selection::Selection;
 use crate::error::UsageError;
 use crate::results::row::Row;

@@ -16,7 +16,6 @@ mod reason;
 mod round_trips;
 mod scatter;
 mod sensors;
-mod status;
 mod traffic;
 mod warning;
 
