@@ -46,7 +46,7 @@ fn measure(args: &LatencyArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome>
     let request = |remote: Option<&mut RemoteHost>| {
         let root = Root::new(&args.root);
         let (agents, peer) = run::agents(remote, &root, interrupt);
-        let mut request = Request::between(&args, peer)?;
+        let mut request = Request::new(&args, peer)?;
         let capacities = match &search {
             Some((record, path)) => latency::lossless_rates(&request, record, path)?,
             None => measure_capacities(&request, agents)?,

@@ -53,9 +53,9 @@ use crate::verdict::quality::Quality;
 use crate::verdict::rank::{Answer, By};
 
 /// Returns which engine to use, and how good the run is.
-fn conclude(rows: &[Row]) -> Conclusion {
+fn conclude(rows: &[Row], run: Run) -> Conclusion {
     let is_measured = rows.iter().any(|row| row.status != Status::Skipped);
-    let sentences = answer(rows, Run::default()).map(|answer| answer.sentences().collect());
+    let sentences = answer(rows, run).map(|answer| answer.sentences().collect());
     let quality = is_measured.then(|| Quality::of(rows));
     Conclusion {
         answer: sentences.unwrap_or_default(),

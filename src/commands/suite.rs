@@ -1,9 +1,9 @@
 //! `udpbench --suite`: runs several sweeps and searches in turn and writes a page. `udpbench suites` lists the suites, or shows one.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{fs, io};
 
 use super::remote_host::RemoteHost;
 use super::session::Outcome;
@@ -51,9 +51,8 @@ fn measure(args: &RunArgs, name: &str, interrupt: &Interrupt) -> anyhow::Result<
     let mut outcome = Outcome::Done;
     for (sweep, own) in suite.sweeps.iter().zip(&sweeps) {
         announce(args, sweep);
-        let request = |other: Option<&mut RemoteHost>| {
-            Ok(Request::between(own, other.map(|other| &other.peer))?)
-        };
+        let request =
+            |other: Option<&mut RemoteHost>| Ok(Request::new(own, other.map(|other| &other.peer))?);
         let ended = run::sweep(own, interrupt, other.as_mut(), request);
         match part(ended, &directory)? {
             Outcome::Done => {}
@@ -112,10 +111,6 @@ fn announce(args: &RunArgs, sweep: &Sweep) {
 
 /// Creates the directory of the suite's files and returns its path.
 fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<PathBuf, UsageError> {
-    let refused = |path: &Path, error: &io::Error| {
-        let problem = format!("no directory can be made there: {error}; choose another place");
-        UsageError::flag("--output", &path.display(), problem)
-    };
     let directory = match &args.output.output {
         Some(path) if is_stdout(path) => {
             let fix = "a suite has several files: name a directory";
@@ -128,7 +123,10 @@ fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<Path
             start_time::default_path(&start_time::now(), board.unwrap_or_default(), &suffix)?
         }
     };
-    fs::create_dir_all(&directory).map_err(|error| refused(&directory, &error))?;
+    fs::create_dir_all(&directory).map_err(|error| {
+        let problem = format!("no directory can be made there: {error}; choose another place");
+        UsageError::flag("--output", &directory.display(), problem)
+    })?;
     Ok(directory)
 }
 

@@ -43,7 +43,7 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
     };
     let bytes = match format {
         Format::Table => draw(&rows, run).into_bytes(),
-        format => format.encode(&rows, &columns, super::conclude)?,
+        format => format.encode(&rows, &columns, |rows| super::conclude(rows, run))?,
     };
     put(args, format, &bytes)
 }

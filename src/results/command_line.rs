@@ -138,9 +138,8 @@ impl<'a> CommandLine<'a> {
     fn kept(&self, is_kept: impl Fn(&str) -> bool) -> String {
         let kept = self.parts().filter(|(name, _)| is_kept(name));
         let words = kept.flat_map(|(_, words)| words);
-        words
-            .map(|word| format!(" {}", shell::word(word)))
-            .collect()
+        let words = words.flat_map(|word| [" ".into(), shell::word(word)]);
+        words.collect()
     }
 
     /// Returns each option and its value by the option's name, and each other word by itself. An option whose value is `-`

@@ -94,7 +94,7 @@ pub fn log_of(path: &Path) -> Result<PathBuf, UsageError> {
 /// Returns the first name that is free, also for a log beside it: `name` makes one of each number from 1.
 pub fn first_free(name: impl Fn(u32) -> PathBuf) -> PathBuf {
     let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("jsonl").exists();
-    (1..).map(name).find(is_free).unwrap_or_default()
+    (1..=u32::MAX).map(name).find(is_free).unwrap_or_default()
 }
 
 /// Largest number of files that are read: the last ones by name, since default names begin with the time.

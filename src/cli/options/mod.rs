@@ -62,19 +62,12 @@ pub const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 const MIN_WINDOW: Duration = Duration::from_millis(1);
 
 impl Request {
-    /// Reads the host facts, chooses the board profile and makes the plan.
+    /// Reads the host facts, chooses the board profile and makes the plan of a sweep, with the remote host `peer` or on this
+    /// host alone.
     ///
     /// # Errors
     /// Fails if an option is wrong or impossible here, and names the fix.
-    pub fn new(args: &RunArgs) -> Result<Self, UsageError> {
-        Self::between(args, None)
-    }
-
-    /// Makes the request of a sweep with the remote host `peer`, or on this host alone.
-    ///
-    /// # Errors
-    /// Fails as [`Request::new`] does.
-    pub fn between(args: &RunArgs, peer: Option<&Peer>) -> Result<Self, UsageError> {
+    pub fn new(args: &RunArgs, peer: Option<&Peer>) -> Result<Self, UsageError> {
         let across = peer.and_then(Peer::across_wire);
         wire::check(&args.parameters, across.is_some())?;
         let root = Root::new(&args.root);

@@ -131,9 +131,12 @@ impl Rsh {
         interrupt: &Interrupt,
     ) -> anyhow::Result<Vec<String>> {
         let has_shell = self.has_shell(interrupt)?;
-        let quoted = words.iter().map(|word| match has_shell {
-            true => shell::word(word).into_owned(),
-            false => (*word).to_owned(),
+        let quoted = words.iter().map(|word| {
+            if has_shell {
+                shell::word(word).into_owned()
+            } else {
+                (*word).to_owned()
+            }
         });
         Ok(quoted.collect())
     }

@@ -57,7 +57,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     }
     measuring(|interrupt| {
         let request = |other: Option<&mut RemoteHost>| {
-            Ok(Request::between(args, other.map(|other| &other.peer))?)
+            Ok(Request::new(args, other.map(|other| &other.peer))?)
         };
         let mut other = RemoteHost::of_sweep(args, interrupt)?;
         sweep(args, interrupt, other.as_mut(), request)

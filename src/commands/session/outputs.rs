@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::RunArgs;
+use crate::cli::{RunArgs, words_as_text};
 use crate::commands::conclude;
 use crate::commands::start_time::{default_path, warn_of_clock};
 use crate::error::UsageError;
@@ -10,9 +10,9 @@ use crate::results::baselines;
 use crate::results::export::output_file::OutputFile;
 use crate::results::export::row_file::RowFile;
 use crate::results::export::selection::Selection;
-use crate::results::export::{Format, is_stdout};
+use crate::results::export::{Conclude, Format, is_stdout};
 use crate::results::files::earlier_runs;
-use crate::results::log::{EarlierRuns, End, Event, Header, Kind, LogWriter};
+use crate::results::log::{EarlierRuns, End, Event, Header, Kind, LogWriter, Run};
 use crate::results::row::Row;
 use crate::sys::files;
 use crate::term::shell;
@@ -60,7 +60,12 @@ impl Outputs {
             let problem = "that file is for the rows; choose another name";
             return Err(refused("--samples", &output, problem).into());
         }
-        let rows = RowFile::create(format, selection.clone(), &output, conclude)?;
+        let rows = RowFile::create(
+            format,
+            selection.clone(),
+            &output,
+            concluding(Run::new(started_at, words_as_text())),
+        )?;
         let is_named = typed.samples.is_some();
         let flag = if is_named { "--samples" } else { "--output" };
         let samples = samples_path.as_deref();
@@ -247,6 +252,11 @@ pub(crate) fn create_log(
     Ok((log, path))
 }
 
+/// Returns what concludes from the rows of this run.
+fn concluding(run: Run) -> Conclude {
+    Box::new(move |rows| conclude(rows, run.clone()))
+}
+
 /// Writes the rows of a resumed sweep. A CSV that exists is replaced if it is of this sweep, as the seed says in each of
 /// its lines: all that is in it comes from the log.
 fn resumed_rows(
@@ -258,7 +268,7 @@ fn resumed_rows(
     let format = args.output.format_of(output)?;
     let selection = Selection::of_plan(args.output.columns, &header.plan, &header.schedule);
     if !format.is_csv() || !output.exists() {
-        let mut file = RowFile::create(format, selection, output, conclude)?;
+        let mut file = RowFile::create(format, selection, output, concluding(header.run.clone()))?;
         file.rows(rows)?;
         return Ok(file);
     }

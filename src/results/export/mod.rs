@@ -58,7 +58,7 @@ pub struct Grading {
 }
 
 /// Function that concludes from the rows of a sweep. A module above this one supplies it.
-pub type Conclude = fn(&[Row]) -> Conclusion;
+pub type Conclude = Box<dyn Fn(&[Row]) -> Conclusion>;
 
 /// Merges JSON objects into one row that has the columns of all of them.
 pub(crate) fn row_of(parts: &[Value]) -> Value {
@@ -176,7 +176,7 @@ impl Format {
         self,
         rows: &[Row],
         selection: &Selection,
-        conclude: Conclude,
+        conclude: impl FnOnce(&[Row]) -> Conclusion,
     ) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Table => Ok(table::draw(rows, table::WIDTH).into_bytes()),

@@ -99,7 +99,7 @@ fn request(
     run.root.clone_from(&common.output.root);
     run.measuring.no_reference = true;
     run.measuring.warmup = common.warmup;
-    Ok(Request::between(&run, peer)?)
+    Ok(Request::new(&run, peer)?)
 }
 
 fn lossless(args: &LosslessArgs) -> Result<Question, UsageError> {
