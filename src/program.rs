@@ -52,8 +52,8 @@ fn execute(words: &[OsString]) -> anyhow::Result<ExitCode> {
         cli = args.command_line()?;
     }
     match &cli.command {
-        None | Some(Command::Resume(_)) => commands::run::run(&cli.run),
-        Some(Command::Run(args)) => commands::run::run(args),
+        None | Some(Command::Resume(_)) => commands::suite::run(&cli.run),
+        Some(Command::Run(args)) => commands::suite::run(args),
         Some(Command::Latency(args)) => commands::latency::run(args),
         Some(Command::Find(args)) => commands::find::run(args),
         Some(Command::Wire(args)) => commands::wire::run(args),

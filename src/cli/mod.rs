@@ -20,6 +20,7 @@ mod resume;
 mod run;
 mod soak;
 mod watch;
+mod wire;
 mod words;
 
 use std::ffi::OsString;
@@ -39,7 +40,7 @@ pub use self::find::{
 pub use self::listen::{ListenArgs, ListenShape};
 pub(crate) use self::parameters::PROGRAM;
 pub use self::parameters::{EngineArg, ParameterArgs};
-pub use self::remote::{RemoteArgs, WireArgs, WireCommand};
+pub use self::remote::RemoteArgs;
 pub use self::results::{AskedArgs, CompareArgs, RankArgs, ReportArgs, ShapeArgs, SummarizeArgs};
 pub use self::resume::ResumeArgs;
 pub use self::run::{
@@ -47,6 +48,7 @@ pub use self::run::{
 };
 pub use self::soak::SoakArgs;
 pub use self::watch::WatchArgs;
+pub use self::wire::{WireArgs, WireCommand};
 pub use self::words::{as_typed, words, words_as_text};
 
 /// Measures which UDP socket API or event loop is fastest on this board, and what it loses and costs

@@ -1,10 +1,8 @@
-//! Another host, how it is reached, and what is measured between it and this one.
+//! Another host, and how it is reached.
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueHint};
-
-use super::{FindArgs, LatencyArgs, RunArgs, SoakArgs};
+use clap::{Args, ValueHint};
 
 /// Another host, and how it is reached.
 #[derive(Args, Clone, Debug)]
@@ -51,36 +49,8 @@ pub struct RemoteArgs {
     pub wire: Option<String>,
 }
 
-/// The options of `wire`.
-#[derive(Args, Debug)]
-#[command(after_help = include_str!("help/wire.txt").trim_end(), disable_help_subcommand = true, subcommand_help_heading = "Instead of a sweep", subcommand_value_name = "WHAT")]
-pub struct WireArgs {
-    /// The other host, as ssh knows it, or what --rsh names
-    #[arg(value_name = "[USER@]HOST", value_parser = host, value_hint = ValueHint::Hostname)]
-    pub to: String,
-
-    /// Measurement between the hosts. Without one, the sweep runs.
-    #[command(subcommand)]
-    pub what: Option<WireCommand>,
-
-    /// The options of the sweep.
-    #[command(flatten)]
-    pub run: RunArgs,
-}
-
-/// Measurements between two hosts, besides the sweep.
-#[derive(Debug, Subcommand)]
-pub enum WireCommand {
-    /// Measures round-trip times, as udpbench latency
-    Latency(Box<LatencyArgs>),
-    /// Finds a threshold, as udpbench find
-    Find(Box<FindArgs>),
-    /// Sends at a constant rate for hours, as udpbench soak
-    Soak(Box<SoakArgs>),
-}
-
 /// Refuses what ssh and others would take for an option of theirs.
-fn host(text: &str) -> Result<String, &'static str> {
+pub(super) fn host(text: &str) -> Result<String, &'static str> {
     if text.is_empty() || text.starts_with('-') {
         return Err(
             "name a host: it begins with a letter or a digit, as options go into --rsh 'ssh -p 2222'",

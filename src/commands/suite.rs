@@ -20,13 +20,16 @@ use crate::results::export::is_stdout;
 use crate::sys::interrupt::Interrupt;
 use crate::term::{fold, shell};
 
-/// Runs the sweeps and searches of a suite. Interrupted ones are resumed.
+/// Runs the sweeps and searches of a suite, or without `--suite` the sweep. Interrupted ones are resumed.
 ///
 /// # Errors
 /// Fails if a sweep or search returns an error, if the directory cannot be created, or if it has logs of other
 /// experiments.
-pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
-    measuring(|interrupt| measure(args, name, interrupt))
+pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    match &args.suite {
+        Some(name) => measuring(|interrupt| measure(args, name, interrupt)),
+        None => run::run(args),
+    }
 }
 
 fn measure(args: &RunArgs, name: &str, interrupt: &Interrupt) -> anyhow::Result<Outcome> {

@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use super::{find, latency, measuring, run, soak};
+use super::{find, latency, measuring, soak, suite};
 use crate::cli::options::wire::complete;
 use crate::cli::{FindArgs, LatencyArgs, RemoteArgs, RunArgs, WireArgs, WireCommand};
 
 /// Runs the sweep, search, suite or latency measurement between this host and the remote one.
 ///
 /// # Errors
-/// Fails as [`run::run`] does, or if the remote host cannot be reached.
+/// Fails as [`suite::run`] does, or if the remote host cannot be reached.
 pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
     let remote = RemoteArgs {
         wire: Some(args.to.clone()),
@@ -22,7 +22,7 @@ pub fn run(args: &WireArgs) -> anyhow::Result<ExitCode> {
         run
     };
     match &args.what {
-        None => run::run(&across(&args.run)),
+        None => suite::run(&across(&args.run)),
         Some(WireCommand::Latency(asked)) => latency::run(&LatencyArgs {
             load: asked.load.clone(),
             run: across(&asked.run),

@@ -12,7 +12,7 @@ use self::begin::{Begun, begin, resume};
 use super::remote_host::RemoteHost;
 use super::session::progress::Progress;
 use super::session::{self, Outcome};
-use super::{measuring, say, suite, width};
+use super::{measuring, say, width};
 use crate::cli::RunArgs;
 use crate::cli::options::Request;
 use crate::cli::peer::Peer;
@@ -47,14 +47,11 @@ pub(super) fn agents<'a>(
     (agents, Some(&other.peer))
 }
 
-/// Runs a suite, or runs or resumes a sweep, on this host or with a remote one.
+/// Runs or resumes a sweep, on this host or with a remote one.
 ///
 /// # Errors
 /// Fails on bad input, if an output file cannot be created or written, or if standard output cannot be written.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    if let Some(name) = &args.suite {
-        return suite::run(args, name);
-    }
     measuring(|interrupt| {
         let request = |other: Option<&mut RemoteHost>| {
             Ok(Request::new(args, other.map(|other| &other.peer))?)

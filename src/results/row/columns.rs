@@ -7,7 +7,7 @@ use super::derived::{self, cpu_ns_per_packet, high, low, middle, received_pps};
 use super::input::{self, known, safe};
 use super::sensors::{self, celsius};
 use super::traffic::{self, Gaps};
-use super::{NicText, Reason, Status, Warning, of_case, path, reason, round_trips};
+use super::{NicText, Reason, Status, Warning, of_case, path, round_trips, status};
 use crate::data::{
     Arrivals, Batch, Buffer, BusyPoll, Case, Checksum, Cmsg, Connection, Destination, Direction,
     Duplex, Flows, Ip, LoopbackTrains, Mlock, Outstanding, Payload, Priority, Rate, Sched,
@@ -364,7 +364,7 @@ columns! { |it: &Computed|
             it.accounting.map(|_| it.input.repeated.len());
         /// Why no more rounds were measured: `rounds`, `until`, `max-time`, `failure`, `signal`,
         /// `other-host` or `unknown`.
-        ended_by: String, "", Case, Never, "skipped" => reason::ended_by(&it.input.ended).to_owned();
+        ended_by: String, "", Case, Never, "skipped" => status::ended_by(&it.input.ended).to_owned();
         /// Limit of `--until`.
         until_pct: Option<f64>, "%", Plan, Never, "not asked, skipped" =>
             it.input.schedule.filter(|_| it.input.pin.is_some()).and_then(|all| Some(all.until?.half_width_pct));

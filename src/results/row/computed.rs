@@ -8,7 +8,7 @@ use super::round_trips::{Latencies, SHARES};
 use super::scatter::{next_run_pct, residual_sd_pct};
 use super::sensors::Energy;
 use super::traffic::{self, Fairness, Gaps};
-use super::{Environment, Reason, RowInput, reason};
+use super::{Environment, Reason, RowInput, status};
 use crate::data::{Case, Places, Sample, Verified, WindowAccounting};
 use crate::host::facts::Host;
 use crate::stats::{self, Estimate};
@@ -45,7 +45,7 @@ pub(super) struct Computed<'a> {
 impl<'a> Computed<'a> {
     pub(super) fn new(input: &'a RowInput, environment: &'a Environment) -> Self {
         let (case, samples) = (input.case, input.samples);
-        let reason = reason::of(input);
+        let reason = status::reason(input);
         let speaks = matches!(reason, Reason::None | Reason::Interrupted(_));
         let is_overloaded = traffic::overload(case, samples).is_some();
         let latencies = Latencies::of(samples.iter().filter(|_| speaks && !is_overloaded));

@@ -16,6 +16,7 @@ mod reason;
 mod round_trips;
 mod scatter;
 mod sensors;
+mod status;
 mod traffic;
 mod warning;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::column::milliseconds;
 use super::computed::Computed;
 use super::derived::summed;
-use super::reason::{comes_late, refusals, unread};
+use super::status::{comes_late, refusals, unread};
 use super::{CaseWarning, RowInput, Warning, derived, path, sensors, traffic};
 use crate::data::{Sample, Sharing, Side, ThreadSample};
 use crate::host::placement::Placement;
