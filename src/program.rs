@@ -9,7 +9,7 @@ use anyhow::anyhow;
 #[cfg(feature = "field")]
 use udpbench_field::{listen, watch};
 
-use crate::cli::{AgentArgs, Cli, Command, RunArgs};
+use crate::cli::{AgentArgs, Cli, Command};
 use crate::commands;
 use crate::engines::{self, Entry};
 use crate::error::UsageError;
@@ -56,8 +56,8 @@ fn execute(words: &[OsString]) -> anyhow::Result<ExitCode> {
         cli = args.command_line()?;
     }
     match &cli.command {
-        None | Some(Command::Resume(_)) => measure(&cli.run),
-        Some(Command::Run(args)) => measure(args),
+        None | Some(Command::Resume(_)) => commands::suite::run(&cli.run),
+        Some(Command::Run(args)) => commands::suite::run(args),
         Some(Command::Latency(args)) => commands::latency::run(args),
         Some(Command::Find(args)) => commands::find::run(args),
         Some(Command::Wire(args)) => commands::wire::run(args),
@@ -78,20 +78,13 @@ fn execute(words: &[OsString]) -> anyhow::Result<ExitCode> {
         Some(Command::Compare(args)) => commands::compare::run(args),
         Some(Command::Ab(args)) => commands::ab::run(args),
         Some(Command::Rank(args)) => commands::rank::run(args),
+        #[cfg(feature = "report")]
         Some(Command::Report(args)) => commands::report::run(args),
         Some(Command::Agent(args)) => commands::agent::run(args),
         #[cfg(feature = "manual")]
         Some(Command::Completions(args)) => commands::manual::completions(args),
         #[cfg(feature = "manual")]
         Some(Command::Manual(args)) => commands::manual::run(args),
-    }
-}
-
-/// Runs a suite, or runs or resumes one sweep.
-fn measure(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    match &args.suite {
-        None => commands::run::run(args),
-        Some(suite) => commands::suite::run(args, suite),
     }
 }
 

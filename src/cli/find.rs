@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::{
-    AxisArgs, IdleArgs, KneeArgs, ParameterArgs, PlacementArgs, RemoteArgs, ShapeArgs, TuningArgs,
-};
+use super::{ParameterArgs, PlacementArgs, RemoteArgs, ShapeArgs};
+use crate::data::ThinkTime;
+use crate::host::tuning::Name;
 use crate::term::percent;
 use crate::text::duration;
+use crate::text::number::within;
+use crate::verdict::judge::Metric;
 
 /// The options of `find`.
 #[derive(Args, Clone, Debug)]
@@ -144,6 +146,89 @@ pub struct BurstArgs {
     /// Distance of the bounds at the end
     #[arg(long, value_name = "PCT", value_parser = percent::parse_within, default_value = "1%")]
     pub width: f64,
+}
+
+/// Options of a search along one parameter, and all that `find cliff` has.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Measuring")]
+pub struct AxisArgs {
+    /// Smallest change that counts
+    #[arg(long, value_name = "PCT", value_parser = percent::parse)]
+    pub threshold: Option<f64>,
+    /// Length of a trial
+    ///
+    /// Trials of find idle are longer if three silences are
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "50ms")]
+    pub trial: Duration,
+}
+
+/// Options of a search for the silence after which a round trip takes longer or a request is lost.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Measuring")]
+pub struct IdleArgs {
+    /// The shortest and the longest silence, from 1us to 10s
+    #[arg(
+        long,
+        value_name = "TIME,TIME",
+        value_delimiter = ',',
+        num_args = 1,
+        default_value = "10us,1s"
+    )]
+    pub silence: Vec<ThinkTime>,
+    /// Threshold and length of the trials.
+    #[command(flatten)]
+    pub axis: AxisArgs,
+}
+
+/// Options of a search for the batch or train from which on more brings little.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Measuring")]
+pub struct KneeArgs {
+    /// What is compared
+    #[arg(long, value_enum, default_value_t)]
+    pub by: Metric,
+    /// Most rounds, 16 or more
+    ///
+    /// Each has a trial of every batch or train that is still in question. A knee that is sure ends the search
+    #[arg(long, value_name = "N", value_parser = within(FEWEST_OF_KNEE..=10_000), default_value = "120")]
+    pub rounds: u32,
+    /// Threshold and length of the trials.
+    #[command(flatten)]
+    pub axis: AxisArgs,
+}
+
+/// With fewer, not even rounds that all agree would show a gain.
+const FEWEST_OF_KNEE: u32 = 16;
+
+/// Settings to try, and the method.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Measuring")]
+pub struct TuningArgs {
+    /// Settings to try [default: all but pause, speed and control]
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
+    pub setting: Vec<Name>,
+    /// Changes settings, one at a time; without it, only shows them
+    #[arg(long)]
+    pub yes: bool,
+    /// Rounds, 12 or more
+    ///
+    /// Each has a pair of trials of every setting and case
+    #[arg(long, value_name = "N", value_parser = within(FEWEST_OF_TUNING..=1000), default_value = "30")]
+    pub rounds: u32,
+    /// Length of a trial
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "100ms")]
+    pub trial: Duration,
+}
+
+/// With fewer, not even pairs that all agree would be called a change, where 20 settings and cases are asked.
+const FEWEST_OF_TUNING: u32 = 12;
+
+/// The options of the watchdog.
+#[derive(Args, Debug)]
+pub struct PutBackArgs {
+    /// Where /proc and /sys are found, for tests
+    #[arg(long, hide = true, default_value = "/")]
+    pub root: PathBuf,
 }
 
 /// Options of a search's output.

@@ -1,7 +1,5 @@
 //! Arranges the help: the headings, the options that `-h` shows, and the options that a command does not show at all.
 
-use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::sync::LazyLock;
 
 use clap::parser::ValueSource;
@@ -124,8 +122,8 @@ fn typed(matches: &ArgMatches) -> impl Iterator<Item = (String, Vec<String>)> {
     ids.map(|id| {
         let is_flag = matches.try_get_one::<bool>(id).is_ok();
         let values = matches.get_raw(id).filter(|_| !is_flag);
-        let values = values.into_iter().flatten().map(OsStr::to_string_lossy);
-        let values = values.map(Cow::into_owned);
+        let values = values.into_iter().flatten();
+        let values = values.map(|value| value.to_string_lossy().into_owned());
         (id.replace('_', "-"), values.collect())
     })
 }

@@ -7,7 +7,6 @@
 
 mod ab;
 mod agent;
-mod axis;
 mod find;
 pub mod help;
 pub mod options;
@@ -17,7 +16,6 @@ mod remote;
 mod results;
 mod resume;
 mod run;
-mod tuning;
 mod wire;
 
 use std::ffi::OsString;
@@ -33,9 +31,9 @@ use crate::data::Buffer;
 
 pub use self::ab::AbArgs;
 pub use self::agent::AgentArgs;
-pub use self::axis::{AxisArgs, IdleArgs, KneeArgs};
 pub use self::find::{
-    BurstArgs, FindArgs, FindCommand, FindCommonArgs, FindOutputArgs, LosslessArgs, SearchArgs,
+    AxisArgs, BurstArgs, FindArgs, FindCommand, FindCommonArgs, FindOutputArgs, IdleArgs, KneeArgs,
+    LosslessArgs, PutBackArgs, SearchArgs, TuningArgs,
 };
 pub(crate) use self::parameters::PROGRAM;
 pub use self::parameters::{EngineArg, ParameterArgs};
@@ -45,7 +43,6 @@ pub use self::resume::ResumeArgs;
 pub use self::run::{
     LatencyArgs, MeasuringArgs, OutputArgs, PlacementArgs, PlanArgs, PlanCommand, RunArgs,
 };
-pub use self::tuning::{PutBackArgs, TuningArgs};
 pub use self::wire::{WireArgs, WireCommand};
 
 /// Measures which UDP socket API or event loop is fastest on this board, and what it loses and costs
@@ -167,6 +164,7 @@ pub enum Command {
     /// Ranks engines by speed and by CPU time, and says how sure that is
     Rank(RankArgs),
     /// Writes a page of charts and tables for a browser
+    #[cfg(feature = "report")]
     Report(ReportArgs),
     /// Runs senders or receivers for a udpbench in another process
     ///
@@ -276,6 +274,7 @@ pub struct FilesArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::command_line::CommandLine;
     use crate::term::words::COMMANDS;
 
     #[test]
@@ -307,6 +306,68 @@ mod tests {
         for subcommand in command.get_subcommands() {
             let name = subcommand.get_name();
             assert!(COMMANDS.contains(&name), "{name}");
+        }
+    }
+
+    /// Returns the options of a command that its help shows, and whether each has a value.
+    fn options(path: &str) -> Vec<(String, bool)> {
+        let mut command = Cli::command();
+        for name in path.split_whitespace() {
+            command = command.find_subcommand(name).expect(path).clone();
+        }
+        let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+        let named = shown.filter_map(|arg| Some((arg, arg.get_long()?)));
+        let with_value =
+            named.map(|(arg, long)| (format!("--{long}"), arg.get_action().takes_values()));
+        with_value.collect()
+    }
+
+    #[test]
+    fn the_command_line_of_a_log_knows_which_options_have_a_value() {
+        for path in [
+            "",
+            "latency",
+            "wire",
+            "find lossless",
+            "find knee",
+            "find tuning",
+            "ab",
+            "check",
+            "boards",
+        ] {
+            for (option, has_value) in options(path) {
+                let typed = ["udpbench", &option, "x"].map(str::to_owned);
+                assert_eq!(CommandLine(&typed).has("x"), !has_value, "{path} {option}");
+            }
+        }
+    }
+
+    #[test]
+    fn commands_made_of_a_command_line_have_only_options_that_they_take() {
+        let check = |made: &str, path: &str| {
+            let mut taken = options(path);
+            if path == "wire latency" {
+                taken.extend(options("wire"));
+            }
+            for word in made.split(' ').filter(|word| word.starts_with("--")) {
+                assert!(taken.iter().any(|(option, _)| option == word), "{made}");
+            }
+        };
+        for path in ["", "latency", "find knee"] {
+            let mut typed: Vec<String> = ["udpbench"]
+                .into_iter()
+                .chain(path.split_whitespace())
+                .map(str::to_owned)
+                .collect();
+            for (option, has_value) in options(path) {
+                typed.push(option);
+                typed.extend(has_value.then(|| "x".to_owned()));
+            }
+            let typed = CommandLine(&typed);
+            check(&typed.find_lossless(&[]), "find lossless");
+            if path != "find knee" {
+                check(&typed.between_hosts(), format!("wire {path}").trim());
+            }
         }
     }
 }

@@ -14,80 +14,11 @@ use crate::plan::{LinkEnd, Remote, Wire, WireLink};
 use crate::sys::files::Root;
 use crate::sys::interface_addresses::{self, InterfaceAddress};
 use crate::sys::nic;
-use crate::term::words::{as_typed, replaced};
 use crate::trial::remote_facts::RemoteFacts;
-
-/// Part of each trial that runs on the remote host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
-    /// One end of each trial, and the other end on this host: `wire`.
-    OneEnd,
-    /// Both ends of each trial: `--on`.
-    All,
-}
-
-/// Words of a command line that name the remote host.
-#[derive(Clone, Debug, Default)]
-pub struct Words {
-    /// The host and how it is reached, such as `pi@board --deploy`. Empty without one.
-    pub reach: String,
-    /// True for `--on`, which precedes them then, false for `wire`.
-    pub is_on: bool,
-    /// ` --address 10.0.0.2` if it was typed, ` --address ADDRESS` if `wire` to this host of `--on` has to be told one, or
-    /// nothing.
-    pub address: String,
-}
-
-impl Words {
-    /// Returns a text whose commands check and measure the remote host, and with which a shell finds this program.
-    pub fn in_commands(&self, text: &str) -> String {
-        let lines: Vec<String> = text.split('\n').map(|line| self.in_line(line)).collect();
-        as_typed(&lines.join("\n")).into_owned()
-    }
-
-    fn in_line(&self, line: &str) -> String {
-        // The command that was typed has them.
-        if self.reach.is_empty() || line.contains(" --on ") {
-            return line.to_owned();
-        }
-        let has_address = line.contains("--address ");
-        let address = if has_address { "" } else { &self.address };
-        let mut text = line.to_owned();
-        if line.trim() == "udpbench check" && !self.is_on {
-            text = format!("{line}\n{line} --on {}", self.reach);
-        }
-        for (command, by) in if self.is_on { ON } else { WIRE } {
-            let by = by.replace("REACH", &self.reach);
-            let by = format!("udpbench {}", by.replace(" ADDRESS", address));
-            text = replaced(&text, &format!("udpbench {command}"), &by);
-        }
-        text
-    }
-}
-
-/// Commands of this program, and what reaches the host of `--on`. HOST is one whose name a text cannot know.
-const ON: [(&str, &str); 4] = [
-    ("wire HOST --deploy ", "wire REACH ADDRESS "),
-    ("check", "check --on REACH"),
-    ("find lossless", "find lossless --on REACH"),
-    ("latency", "latency --on REACH"),
-];
-
-const LOSSLESS: &str = "wire REACH find lossless ADDRESS";
-
-/// Commands of this program, and what reaches the host of `wire`.
-const WIRE: [(&str, &str); 4] = [
-    ("find lossless", LOSSLESS),
-    ("latency", "wire REACH latency ADDRESS"),
-    ("wire HOST --deploy find lossless", LOSSLESS),
-    ("wire HOST --deploy --rate", "wire REACH ADDRESS --rate"),
-];
 
 /// The remote host.
 #[derive(Debug)]
 pub struct Peer {
-    /// Part of each trial that runs on it.
-    pub share: Share,
     /// The host and the links to it. Without links if whole trials run there.
     pub wire: Wire,
     /// Its board profile, and the reason for the choice.
@@ -96,8 +27,6 @@ pub struct Peer {
     pub facts: RemoteFacts,
     /// Time of a request to it, with its answer. Zero: it was not measured.
     pub request_time: Duration,
-    /// Words of a command line that connect to it again.
-    pub words: Words,
     pub(super) engine_refusals: Vec<(&'static Entry, String)>,
 }
 
@@ -108,24 +37,14 @@ impl Peer {
     /// Fails if no address of the host is known to be reachable, and says how to name one.
     pub fn across(to: &str, facts: RemoteFacts, given: &ParameterArgs) -> Result<Self, UsageError> {
         let links = links(to, &facts, given)?;
-        Self::of(Share::OneEnd, to, facts, links, "auto")
+        Self::new(to, facts, links, "auto")
     }
 
-    /// Returns the host reached as `to`, for whole trials. `board` is `auto` or the name of a profile.
+    /// Returns the host reached as `to`, for whole trials without `links`. `board` is `auto` or the name of a profile.
     ///
     /// # Errors
     /// Fails if there is no such profile.
-    pub fn alone(to: &str, facts: RemoteFacts, board: &str) -> Result<Self, UsageError> {
-        let is_found = reached_by_ssh(&facts).is_some();
-        let mut peer = Self::of(Share::All, to, facts, Vec::new(), board)?;
-        if !is_found {
-            " --address ADDRESS".clone_into(&mut peer.words.address);
-        }
-        Ok(peer)
-    }
-
-    fn of(
-        share: Share,
+    pub fn new(
         to: &str,
         facts: RemoteFacts,
         links: Vec<WireLink>,
@@ -142,10 +61,8 @@ impl Peer {
             host: facts.host.clone(),
         };
         Ok(Self {
-            share,
             engine_refusals: refusals.collect(),
             request_time: Duration::ZERO,
-            words: Words::default(),
             detected,
             wire,
             facts,
@@ -165,17 +82,22 @@ impl Peer {
 
     /// Returns the remote host in the form that the plan needs. `None` if whole trials run there.
     pub(super) fn remote(&self) -> Option<Remote<'_>> {
-        (self.share == Share::OneEnd).then_some(Remote {
-            wire: &self.wire,
+        self.across_wire().map(|wire| Remote {
+            wire,
             board: &self.detected.board,
             steering_refusal: self.facts.steering_refusal.as_deref(),
             engine_refusals: &self.engine_refusals,
         })
     }
 
+    /// Returns whether whole trials run there, with both ends: `--on`.
+    pub fn runs_all(&self) -> bool {
+        self.wire.links.is_empty()
+    }
+
     /// Returns the host and the links to it. `None` if whole trials run there.
     pub fn across_wire(&self) -> Option<&Wire> {
-        (self.share == Share::OneEnd).then_some(&self.wire)
+        (!self.runs_all()).then_some(&self.wire)
     }
 }
 
@@ -264,34 +186,13 @@ fn link_to(address: HostAddress, to: &str, facts: &RemoteFacts) -> Result<WireLi
             addresses_there(facts)
         )
     })?;
-    link(address, remote, facts)
-}
-
-/// Returns the advice to name the interface of a link-local address.
-fn which_interface(address: IpAddr) -> String {
-    let all = interface_addresses::with_interfaces().into_iter();
-    let local = all.filter(|it| is_link_local(it.address));
-    let names: Vec<String> = local.map(|it| it.interface).collect();
-    format!(
-        "a link-local address needs the interface of this host through which it is reached, such as --address \
-         {address}%eth0; those with a link-local address: {}",
-        names.join(", ")
-    )
-}
-
-/// Returns the link from this host to the remote address.
-fn link(
-    named: HostAddress,
-    remote: &InterfaceAddress,
-    facts: &RemoteFacts,
-) -> Result<WireLink, String> {
-    let own = source_towards(named).map_err(|error| format!("cannot be reached: {error}"))?;
-    if own == named.ip {
+    let own = source_towards(address).map_err(|error| format!("cannot be reached: {error}"))?;
+    if own == address.ip {
         return Err("is this host itself: use udpbench without wire".to_owned());
     }
     let is_own = |it: &InterfaceAddress| {
         let is_named = |name: InterfaceName| it.interface == name.as_str();
-        it.address == own && named.interface.is_none_or(is_named)
+        it.address == own && address.interface.is_none_or(is_named)
     };
     let local = interface_addresses::with_interfaces()
         .into_iter()
@@ -313,6 +214,18 @@ fn link(
     })
 }
 
+/// Returns the advice to name the interface of a link-local address.
+fn which_interface(address: IpAddr) -> String {
+    let all = interface_addresses::with_interfaces().into_iter();
+    let local = all.filter(|it| is_link_local(it.address));
+    let names: Vec<String> = local.map(|it| it.interface).collect();
+    format!(
+        "a link-local address needs the interface of this host through which it is reached, such as --address \
+         {address}%eth0; those with a link-local address: {}",
+        names.join(", ")
+    )
+}
+
 /// Returns the source address that the kernel chooses for a destination. Sends nothing.
 fn source_towards(address: HostAddress) -> std::io::Result<IpAddr> {
     const ANY_PORT: u16 = 9;
@@ -329,49 +242,4 @@ fn source_towards(address: HostAddress) -> std::io::Result<IpAddr> {
     let socket = UdpSocket::bind((any, 0))?;
     socket.connect(to)?;
     Ok(socket.local_addr()?.ip())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_of_a_text_are_for_the_host_of_the_run() {
-        let text = "udpbench check, or udpbench wire HOST --deploy latency --ip v4, udpbench find lossless (x)";
-        assert_eq!(Words::default().in_commands(text), text);
-        let on = Words {
-            reach: "pi@board --deploy".to_owned(),
-            is_on: true,
-            ..Words::default()
-        };
-        let expected = "udpbench check --on pi@board --deploy, or udpbench wire pi@board --deploy latency --ip v4, \
-                        udpbench find lossless --on pi@board --deploy (x)";
-        assert_eq!(on.in_commands(text), expected);
-        let by_docker = Words {
-            address: " --address ADDRESS".to_owned(),
-            ..on
-        };
-        let expected = "udpbench wire pi@board --deploy --address ADDRESS latency";
-        let text = "udpbench wire HOST --deploy latency";
-        assert_eq!(by_docker.in_commands(text), expected);
-        let wire = Words {
-            reach: "board --deploy".to_owned(),
-            ..Words::default()
-        };
-        let agent = "udpbench wire board --agent /opt/udpbench find lossless";
-        assert_eq!(wire.in_commands(agent), agent);
-        let text = "udpbench check\nudpbench find lossless";
-        let expected = "udpbench check\nudpbench check --on board --deploy\nudpbench wire board --deploy find lossless";
-        assert_eq!(wire.in_commands(text), expected);
-        let addressed = Words {
-            address: " --address 10.0.0.2".to_owned(),
-            ..wire.clone()
-        };
-        let text = "udpbench wire HOST --deploy find lossless --ip v4";
-        let expected = "udpbench wire board --deploy find lossless --address 10.0.0.2 --ip v4";
-        assert_eq!(addressed.in_commands(text), expected);
-        let text = "udpbench wire HOST --deploy find lossless --threads 2, udpbench wire HOST --deploy --threads 2";
-        let expected = "udpbench wire board --deploy find lossless --threads 2, udpbench wire HOST --deploy --threads 2";
-        assert_eq!(wire.in_commands(text), expected);
-    }
 }

@@ -4,10 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use crate::term::shell;
-
-const RSH: &str = "ssh";
-
 /// Another host, and how it is reached.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Path")]
@@ -22,7 +18,7 @@ pub struct RemoteArgs {
     ///
     /// With its options, as a shell takes it: 'ssh -p 2222', 'docker exec -i'. HOST follows it, or stands where {}
     /// is: 'kubectl exec -i {} --'
-    #[arg(long, value_name = "COMMAND", default_value = RSH, env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command, value_hint = ValueHint::CommandString)]
+    #[arg(long, value_name = "COMMAND", default_value = "ssh", env = "UDPBENCH_RSH", hide_env_values = true, value_parser = command, value_hint = ValueHint::CommandString)]
     pub rsh: String,
 
     /// Path of udpbench on the other host
@@ -47,21 +43,10 @@ pub struct RemoteArgs {
     /// From the tracepoint skb:kfree_skb. It takes CPU time for each drop
     #[arg(long)]
     pub drop_reasons: bool,
-}
 
-impl RemoteArgs {
-    /// Returns the words with which a host is reached in the same way again, without its name, quoted for a shell and each
-    /// with a space before it.
-    pub fn shown(&self) -> String {
-        let rsh = Some(&self.rsh).filter(|rsh| *rsh != RSH);
-        let binary = self.binary.as_ref();
-        let binary = binary.map(|file| file.to_string_lossy().into_owned());
-        let values = [rsh, self.agent.as_ref(), binary.as_ref()];
-        let options = ["--rsh", "--agent", "--binary"].into_iter().zip(values);
-        let shown = options
-            .filter_map(|(option, value)| Some(format!(" {option} {}", shell::word(value?))));
-        shown.collect::<String>() + if self.deploy { " --deploy" } else { "" }
-    }
+    /// Host of `wire`: each trial has one end there.
+    #[arg(skip)]
+    pub wire: Option<String>,
 }
 
 /// Refuses what ssh and others would take for an option of theirs.

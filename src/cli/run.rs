@@ -10,6 +10,7 @@ use super::remote::RemoteArgs;
 use super::results::Accept;
 use crate::error::UsageError;
 use crate::host::placement::Pin;
+use crate::log::name::first_free;
 use crate::results::export::Format;
 use crate::results::export::selection::ColumnSet;
 use crate::term::percent;
@@ -268,16 +269,12 @@ impl OutputArgs {
     /// Gives the files of a second pass their names: `run.2.csv` after `run.csv`, or the next number that is free. Files
     /// without a typed name get a new one anyway.
     pub fn name_second_pass(&mut self) {
-        let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("jsonl").exists();
         for path in [&mut self.output, &mut self.samples].into_iter().flatten() {
             let extension = path
                 .extension()
                 .map(|it| format!(".{}", it.to_string_lossy()));
             let extension = extension.unwrap_or_default();
-            let numbered = |number: u32| path.with_extension(format!("{number}{extension}"));
-            if let Some(free) = (2..=999).map(numbered).find(is_free) {
-                *path = free;
-            }
+            *path = first_free(|pass| path.with_extension(format!("{}{extension}", pass + 1)));
         }
     }
 

@@ -50,12 +50,10 @@ fn with(args: &AbArgs, question: Criterion, interrupt: &Interrupt) -> anyhow::Re
         paths.map(|path| Some(path.as_ref()?.to_string_lossy().into_owned()))
     };
     let mut others = connect(args, programs, interrupt)?;
-    let (mut comparison, mut outputs) = match log {
+    let (mut comparison, outputs) = match log {
         Some((log, path)) => resume(&log, path, question, &mut others, interrupt)?,
         None => begin(args, question, &mut others, interrupt)?,
     };
-    let peer = others.first().map(|other| &other.peer);
-    outputs.words = peer.map(|peer| peer.words.clone()).unwrap_or_default();
     if !args.output.quiet {
         say(&format!("log: {}", outputs.shown));
     }

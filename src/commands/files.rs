@@ -61,7 +61,7 @@ fn add_of_wire(files: &mut Value, wire: &WireArgs) -> anyhow::Result<()> {
 fn add(files: &mut Value, args: &RunArgs, times: u32) -> anyhow::Result<()> {
     let requests = match &args.suite {
         Some(name) => requests(&suite::find("--suite", name)?, args, None)?,
-        None => vec![Request::new(args)?],
+        None => vec![Request::new(args, None)?],
     };
     let seconds = |time: fn(&Schedule, &Plan) -> Duration, passes: u32| {
         let each = requests.iter().map(|it| time(&it.schedule, &it.plan));

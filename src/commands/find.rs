@@ -30,11 +30,12 @@ use crate::trial::agents::Agents;
 /// # Errors
 /// Fails on bad input, or if the log cannot be written.
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
-    let FindCommonArgs {
-        output, placement, ..
-    } = args.what.common();
+    let common = args.what.common();
+    let (output, board) = (&common.output, &common.placement.board);
+    let (parameters, is_quiet) = (&common.parameters, output.quiet);
     measuring(|interrupt| {
-        let mut remote = RemoteHost::on(&output.remote, &placement.board, output.quiet, interrupt)?;
+        let remote = RemoteHost::connect(&output.remote, parameters, board, is_quiet, interrupt);
+        let mut remote = remote?;
         search_on(&args.what, interrupt, remote.as_mut())
     })
 }
@@ -56,8 +57,7 @@ pub(super) fn search_on(
     let shape = output.form.shape()?;
     let root = Root::new(&output.root);
     let (mut agents, peer) = run::agents(remote, &root, interrupt);
-    let words = peer.map(|peer| peer.words.clone());
-    let (mut record, mut outputs) = if let Some(path) = &output.resume {
+    let (mut record, outputs) = if let Some(path) = &output.resume {
         resume(path, common, peer)?
     } else {
         let started_at = now();
@@ -70,7 +70,6 @@ pub(super) fn search_on(
         let outputs = Outputs::log_of(output.output.as_deref(), name, &header)?;
         (Record::new(header), outputs)
     };
-    outputs.words = words.unwrap_or_default();
     if !output.quiet {
         if !record.is_complete() {
             run::warn(agents.other_programs().as_slice());
@@ -87,9 +86,8 @@ pub(super) fn search_on(
         power_command: None,
         interrupt,
     };
-    let show = |record: &Record, progress: &Progress, _: &mut [Agents]| {
-        let words = &progress.outputs.words;
-        let table = || table::answers(record).draw(width(), |text| words.in_commands(text));
+    let show = |record: &Record, _: &Progress, _: &mut [Agents]| {
+        let table = || table::answers(record).draw(width());
         show_answers(shape, &Conclusion::default(), table, || rows::rows(record))
     };
     let ending = session::measure(&mut record, resources, &mut progress, show)?;

@@ -31,22 +31,11 @@ const CAPACITY_TRIALS: usize = 3;
 /// # Errors
 /// Fails on bad input, or if a file cannot be written.
 pub fn run(args: &LatencyArgs) -> anyhow::Result<ExitCode> {
-    let (board, is_quiet) = (&args.run.placement.board, args.run.output.quiet);
-    measuring(|interrupt| {
-        let mut remote = RemoteHost::on(&args.run.remote, board, is_quiet, interrupt)?;
-        measure(args, interrupt, remote.as_mut())
-    })
+    measuring(|interrupt| measure(args, interrupt))
 }
 
-/// Measures round trips as [`run`] does, with a remote host that is already known, if there is one.
-///
-/// # Errors
-/// Fails on bad input, or if a file cannot be written.
-pub(super) fn measure(
-    args: &LatencyArgs,
-    interrupt: &Interrupt,
-    remote: Option<&mut RemoteHost>,
-) -> anyhow::Result<Outcome> {
+fn measure(args: &LatencyArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
+    let mut remote = RemoteHost::of_sweep(&args.run, interrupt)?;
     let search = match args.load.as_deref() {
         Some(path) => Some((Record::of(&Log::open("--load", path)?)?, path)),
         None => None,
@@ -57,7 +46,7 @@ pub(super) fn measure(
     let request = |remote: Option<&mut RemoteHost>| {
         let root = Root::new(&args.root);
         let (agents, peer) = run::agents(remote, &root, interrupt);
-        let mut request = Request::between(&args, peer)?;
+        let mut request = Request::new(&args, peer)?;
         let capacities = match &search {
             Some((record, path)) => latency::lossless_rates(&request, record, path)?,
             None => measure_capacities(&request, agents)?,
@@ -65,7 +54,7 @@ pub(super) fn measure(
         request.add_loads(&args, peer, &capacities, &arrivals);
         Ok(request)
     };
-    run::sweep_of(&args, interrupt, remote, request)
+    run::sweep(&args, interrupt, remote.as_mut(), request)
 }
 
 /// Measures the capacity of each runnable case, in responses per second. A case without any successful trial gets no

@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::Command;
 use clap::builder::Resettable::Reset;
-use clap::{Arg, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
@@ -102,15 +102,12 @@ fn shown(command: &Command) -> Command {
     // clap takes no other names than those that live as long as the program, which soon ends.
     let name: &'static str = command.get_name().to_owned().leak();
     let args = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    // Without relations to others, which may be hidden.
+    let args = args.map(|arg| arg.clone().conflicts_with(Reset).requires(Reset));
     let below = command.get_subcommands().filter(|it| !it.is_hide_set());
     Command::new(name)
         .about(command.get_about().cloned().unwrap_or_default())
         .disable_help_subcommand(true)
-        .args(args.cloned().map(alone))
+        .args(args)
         .subcommands(below.map(shown))
-}
-
-/// Returns an argument without its relations to others, which may be hidden.
-fn alone(arg: Arg) -> Arg {
-    arg.conflicts_with(Reset).requires(Reset)
 }

@@ -15,6 +15,7 @@ pub mod manual;
 pub mod plan;
 pub mod rank;
 mod remote_host;
+#[cfg(feature = "report")]
 pub mod report;
 pub mod run;
 mod session;
@@ -31,9 +32,9 @@ use anyhow::Context;
 use serde_json::Value;
 
 use self::session::{Outcome, interrupted};
-use crate::cli::peer::Words;
 use crate::results::export::{Conclusion, Format, Grading};
 use crate::results::files::Results;
+use crate::results::log::Run;
 use crate::results::row::{Row, Status};
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::term::output::{say, show_in_colours, to_stdout};
@@ -42,9 +43,9 @@ use crate::verdict::quality::Quality;
 use crate::verdict::rank::{Answer, RankBy};
 
 /// Returns which engine to use, and how good the run is.
-fn conclude(rows: &[Row]) -> Conclusion {
+fn conclude(rows: &[Row], run: Run) -> Conclusion {
     let is_measured = rows.iter().any(|row| row.status != Status::Skipped);
-    let sentences = answer(rows).map(|answer| answer.sentences().collect());
+    let sentences = answer(rows, run).map(|answer| answer.sentences().collect());
     let quality = is_measured.then(|| Quality::of(rows));
     Conclusion {
         answer: sentences.unwrap_or_default(),
@@ -56,32 +57,16 @@ fn conclude(rows: &[Row]) -> Conclusion {
     }
 }
 
-/// Returns the answer, with commands that reach the remote host of `words`. `None`: nothing can be ranked.
-fn answer_of(rows: &[Row], words: &Words) -> Option<Answer> {
-    let mut answer = answer(rows)?;
-    for line in answer.said.iter_mut().chain(&mut answer.next) {
-        *line = words.in_commands(line);
-    }
-    Some(answer)
-}
-
 /// Ranks the rows of a run. `None`: nothing can be ranked.
-fn answer(rows: &[Row]) -> Option<Answer> {
+fn answer(rows: &[Row], run: Run) -> Option<Answer> {
     let results = Results {
         rows: rows.to_vec(),
+        run,
         ..Results::default()
     };
     let boards = crate::verdict::rank::rank(&[results]);
     let board = boards.iter().find(|board| !board.groups.is_empty())?;
     Some(board.answer(RankBy::Both))
-}
-
-/// Returns the error of a command whose cargo feature is not in this build.
-#[cfg(not(feature = "report"))]
-pub fn not_built(command: &'static str, value: &str, feature: &str) -> crate::error::UsageError {
-    let fix = "use one that was built with it";
-    let problem = format!("this udpbench was built without the feature {feature}; {fix}");
-    crate::error::UsageError::flag(command, value, problem)
 }
 
 /// Installs the handlers of Ctrl-C and other termination signals, and returns the flag that they set. Call it before

@@ -30,7 +30,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let mut out = String::new();
     match &run.suite {
         None => {
-            let request = Request::between(run, peer)?;
+            let request = Request::new(run, peer)?;
             writeln!(out, "{}", summary(&request))?;
             machine(&mut out, &request)?;
             write(&mut out, &request)?;

@@ -1,9 +1,9 @@
 //! `udpbench --suite`: runs several sweeps and searches in turn and writes a page. `udpbench suites` lists the suites, or shows one.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{fs, io};
 
 use super::remote_host::RemoteHost;
 use super::session::Outcome;
@@ -12,7 +12,7 @@ use crate::cli::options::Request;
 use crate::cli::options::suite::{
     check_log, expected_time, left_out, options, parts, requests, search, searches,
 };
-use crate::cli::{ReportArgs, RunArgs, SuitesArgs};
+use crate::cli::{RunArgs, SuitesArgs};
 use crate::error::UsageError;
 use crate::experiment::find::Record;
 use crate::experiment::suite::{self, Suite, SuitePart};
@@ -22,29 +22,20 @@ use crate::sys::interrupt::Interrupt;
 use crate::term::output::{say, show, show_file, width};
 use crate::term::{fold, shell};
 
-/// Runs the sweeps and searches of a suite. Interrupted ones are resumed.
+/// Runs the sweeps and searches of a suite, or without `--suite` the sweep. Interrupted ones are resumed.
 ///
 /// # Errors
 /// Fails if a sweep or search returns an error, if the directory cannot be created, or if it has logs of other
 /// experiments.
-pub fn run(args: &RunArgs, name: &str) -> anyhow::Result<ExitCode> {
-    let (board, is_quiet) = (&args.placement.board, args.output.quiet);
-    measuring(|interrupt| {
-        let mut other = RemoteHost::on(&args.remote, board, is_quiet, interrupt)?;
-        with(args, name, interrupt, other.as_mut())
-    })
+pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    match &args.suite {
+        Some(name) => measuring(|interrupt| measure(args, name, interrupt)),
+        None => run::run(args),
+    }
 }
 
-/// Runs the suite, with a remote host if there is one.
-///
-/// # Errors
-/// Fails as [`run()`] does.
-pub(super) fn with(
-    args: &RunArgs,
-    name: &str,
-    interrupt: &Interrupt,
-    mut other: Option<&mut RemoteHost>,
-) -> anyhow::Result<Outcome> {
+fn measure(args: &RunArgs, name: &str, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
+    let mut other = RemoteHost::of_sweep(args, interrupt)?;
     let suite = suite::find("--suite", name)?;
     // All errors in the options are reported before the first sweep runs.
     let peer = other.as_ref().map(|other| &other.peer);
@@ -65,10 +56,9 @@ pub(super) fn with(
     let mut outcome = Outcome::Done;
     for (sweep, own) in suite.sweeps.iter().zip(&sweeps) {
         announce(args, sweep);
-        let request = |other: Option<&mut RemoteHost>| {
-            Ok(Request::between(own, other.map(|other| &other.peer))?)
-        };
-        let ended = run::sweep_of(own, interrupt, other.as_deref_mut(), request);
+        let request =
+            |other: Option<&mut RemoteHost>| Ok(Request::new(own, other.map(|other| &other.peer))?);
+        let ended = run::sweep(own, interrupt, other.as_mut(), request);
         match part(ended, &directory)? {
             Outcome::Done => {}
             interrupted @ Outcome::Interrupted(_) => return Ok(interrupted),
@@ -79,36 +69,30 @@ pub(super) fn with(
         announce(args, of);
         let peer = other.as_ref().map(|other| &other.peer);
         let what = search(of, args, &directory, peer)?;
-        let ended = find::search_on(&what, interrupt, other.as_deref_mut());
+        let ended = find::search_on(&what, interrupt, other.as_mut());
         match part(ended, &directory)? {
             Outcome::Done | Outcome::Inconclusive => {}
             interrupted @ Outcome::Interrupted(_) => return Ok(interrupted),
             _ => outcome = Outcome::Failed,
         }
     }
+    #[cfg(feature = "report")]
     write_page(&suite, sweeps, &directory)?;
     Ok(outcome)
 }
 
 /// Writes the report page.
+#[cfg(feature = "report")]
 fn write_page(suite: &Suite, sweeps: Vec<RunArgs>, directory: &Path) -> anyhow::Result<()> {
     let logs = suite.searches.iter();
     let logs = logs.map(|of| directory.join(format!("{}.jsonl", of.name)));
     let files = sweeps.into_iter().filter_map(|sweep| sweep.output.output);
-    if cfg!(feature = "report") {
-        super::report::run(&ReportArgs {
-            files: files.chain(logs).collect(),
-            output: directory.join("report.html"),
-            overwrite: false,
-            suite: Some(suite.name.clone()),
-        })?;
-    } else {
-        let (name, shown) = (&suite.name, shell::path(directory));
-        say(&format!(
-            "this udpbench was built without the feature report: for a page, use one with it: udpbench report --suite {name} \
-             {shown}/*.csv, and then the logs of its searches"
-        ));
-    }
+    super::report::run(&crate::cli::ReportArgs {
+        files: files.chain(logs).collect(),
+        output: directory.join("report.html"),
+        overwrite: false,
+        suite: Some(suite.name.clone()),
+    })?;
     Ok(())
 }
 
@@ -132,10 +116,6 @@ fn announce(args: &RunArgs, sweep: &SuitePart) {
 
 /// Creates the directory of the suite's files and returns its path.
 fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<PathBuf, UsageError> {
-    let refused = |path: &Path, error: &io::Error| {
-        let problem = format!("no directory can be made there: {error}; choose another place");
-        UsageError::flag("--output", &path.display(), problem)
-    };
     let directory = match &args.output.output {
         Some(path) if is_stdout(path) => {
             let fix = "a suite has several files: name a directory";
@@ -148,7 +128,10 @@ fn directory(args: &RunArgs, suite: &Suite, requests: &[Request]) -> Result<Path
             default_path(&now(), board.unwrap_or_default(), &suffix)?
         }
     };
-    fs::create_dir_all(&directory).map_err(|error| refused(&directory, &error))?;
+    fs::create_dir_all(&directory).map_err(|error| {
+        let problem = format!("no directory can be made there: {error}; choose another place");
+        UsageError::flag("--output", &directory.display(), problem)
+    })?;
     Ok(directory)
 }
 

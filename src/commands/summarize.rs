@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use crate::cli::SummarizeArgs;
-use crate::cli::peer::Words;
 use crate::experiment::register::ExperimentResults;
 use crate::log::output_file::OutputFile;
 use crate::results::export::selection::{ColumnSet, Selection};
 use crate::results::export::{Format, is_stdout, table};
 use crate::results::files::{Results, log_of};
+use crate::results::log::Run;
 use crate::results::row::Row;
 use crate::term::fold;
 use crate::term::output::{show_in_colours, to_stdout, width};
@@ -35,14 +35,16 @@ pub fn run(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
         let bytes = format.encode_answers(&found.conclusion(), || found.rows(), text)?;
         return put(args, format, &bytes);
     }
-    let Results { rows, columns, .. } = Results::open(&args.file)?;
+    let Results {
+        rows, columns, run, ..
+    } = Results::open(&args.file)?;
     let columns = match args.columns {
         Some(ColumnSet::All) => Selection::all(),
         Some(ColumnSet::Short) | None => columns,
     };
     let bytes = match format {
-        Format::Table => draw(&rows).into_bytes(),
-        format => format.encode(&rows, &columns, super::conclude)?,
+        Format::Table => draw(&rows, run).into_bytes(),
+        format => format.encode(&rows, &columns, |rows| super::conclude(rows, run))?,
     };
     put(args, format, &bytes)
 }
@@ -68,9 +70,9 @@ fn warnings(args: &SummarizeArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Draws the table and the answer as the run did with `--explain`.
-fn draw(rows: &[Row]) -> String {
+fn draw(rows: &[Row], run: Run) -> String {
     let (width, room) = (width(), width().into());
-    let answer = super::answer_of(rows, &Words::default());
+    let answer = super::answer(rows, run);
     let answer = answer.map_or_else(String::new, |answer| answer.draw_last(room));
     let quality = fold::text(&format!("quality  {}\n", Quality::of(rows)), room);
     let legend = table::explained(rows, width);

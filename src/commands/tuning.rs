@@ -15,7 +15,7 @@ use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use super::{about, run};
 use crate::cli::options::find::{comparison, limit, wanted};
-use crate::cli::peer::{Peer, Share};
+use crate::cli::peer::Peer;
 use crate::cli::{PutBackArgs, SearchArgs, TuningArgs};
 use crate::error::UsageError;
 use crate::experiment::ab::header::AbHeader;
@@ -74,10 +74,9 @@ pub(super) fn try_settings(
         }
         None => begin(args, peer, &mut agents.settings())?,
     };
-    let Some((mut comparison, mut outputs)) = begun else {
+    let Some((mut comparison, outputs)) = begun else {
         return Ok(Outcome::Done);
     };
-    outputs.words = peer.map(|peer| peer.words.clone()).unwrap_or_default();
     if !output.quiet {
         if !comparison.is_complete() {
             run::warn(agents.other_programs().as_slice());
@@ -172,7 +171,7 @@ fn plan(tunings: &Tunings, peer: Option<&Peer>) -> String {
         plan += "\n";
     }
     plan += &fold::text(&table::left_out(tunings), width().into());
-    match peer.filter(|peer| peer.share == Share::All) {
+    match peer.filter(|peer| peer.runs_all()) {
         Some(peer) => format!("settings of {}:\n{plan}", peer.wire.to),
         None => plan,
     }

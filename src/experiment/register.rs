@@ -51,7 +51,7 @@ impl ExperimentResults {
     /// Draws the results as a table for people. `width` is in terminal columns.
     pub fn table(&self, width: u16) -> String {
         match self {
-            Self::Search(record) => find::table::answers(record).draw(width, str::to_owned),
+            Self::Search(record) => find::table::answers(record).draw(width),
             Self::Sides(it) => {
                 let judgement = ab::judge(it, it.question);
                 ab::table::draw(it, &judgement, Detail::Changes, width)

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::chart::{Look, Scale, Track, Tracks, dot, key};
 use super::summary;
 use super::tables::table;
-use crate::results::export::once_each;
+use crate::plan::once_each;
 use crate::results::files::Results;
 use crate::term::table::Columns;
 use crate::text::digits::counted;

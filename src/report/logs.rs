@@ -19,7 +19,7 @@ use crate::experiment::find::{Record, Search};
 use crate::experiment::register::ExperimentResults;
 use crate::host::facts::{Host, InterfaceKind};
 use crate::plan::WireLink;
-use crate::results::export::once_each;
+use crate::plan::once_each;
 use crate::results::row::{Environment, Network};
 use crate::session::Logged;
 use crate::term::table::Columns;

@@ -6,7 +6,7 @@ use super::{changes, dots, latency, summary, tables};
 use crate::VERSION;
 use crate::experiment::register::ExperimentResults;
 use crate::experiment::suite::Suite;
-use crate::results::export::once_each;
+use crate::plan::once_each;
 use crate::results::files::Results;
 use crate::results::row::Row;
 

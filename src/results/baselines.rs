@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::UsageError;
+use crate::log::name::first_free;
 use crate::log::output_file::cannot_create;
 use crate::text::nearest;
 
@@ -25,9 +26,7 @@ fn path(name: &str, run: u32) -> PathBuf {
 
 /// Returns the CSV path for the next run of a name. The log of the run goes beside it, with `.jsonl`.
 pub fn next(name: &str) -> PathBuf {
-    let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("jsonl").exists();
-    let mut paths = (1..=MOST_RUNS).map(|run| path(name, run));
-    paths.find(is_free).unwrap_or_else(|| path(name, MOST_RUNS))
+    first_free(|run| path(name, run))
 }
 
 /// Returns the CSV path for the next run of a name, and creates the directory.

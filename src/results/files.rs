@@ -91,19 +91,6 @@ pub fn log_of(path: &Path) -> Result<PathBuf, UsageError> {
     })
 }
 
-/// Returns the logs in a folder, by name.
-fn logs_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let is_log = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.ends_with(".jsonl") || name.ends_with(".jsonl.gz")
-    };
-    let mut logs: Vec<PathBuf> = paths.filter(is_log).collect();
-    logs.sort_unstable();
-    logs
-}
-
 /// Largest number of files that are read: the last ones by name, since default names begin with the time.
 const MOST_FILES: usize = 20;
 /// Smallest number of runs that say by how much the next one may differ: of two, it would be by anything.
@@ -162,13 +149,19 @@ fn among<'a>(
 /// Returns the last logs of a folder by name.
 fn newest(folder: &Path) -> Vec<PathBuf> {
     // A file name alone has the empty folder.
-    let folder = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
+    let entries = fs::read_dir(Path::new(".").join(folder));
+    let paths = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
+    let is_log = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".jsonl") || name.ends_with(".jsonl.gz")
     };
-    let mut paths = logs_in(folder);
-    paths.split_off(paths.len().saturating_sub(MOST_FILES))
+    let mut logs: Vec<PathBuf> = paths.filter(is_log).collect();
+    logs.sort_unstable();
+    logs.split_off(logs.len().saturating_sub(MOST_FILES))
 }
 
 /// Reads the rows of a run. `None`: the file is too large, or no log of a sweep.

@@ -56,7 +56,7 @@ fn run(arguments: &str) -> Recorder {
 fn run_with(arguments: &str, program: &Path) -> Recorder {
     let words = std::iter::once("udpbench").chain(arguments.split_whitespace());
     let args = Cli::try_parse_from(words).expect("options").run;
-    let request = Request::new(&args).expect("a valid request");
+    let request = Request::new(&args, None).expect("a valid request");
     let header = request.header(&args, "", Environment::default());
     let root = header.schedule.settings.root.clone();
     let interrupt = Interrupt::never().expect("a pair of sockets");

@@ -18,20 +18,14 @@ pub fn now() -> String {
 
 /// Warns if the clock has not been set since the host was switched on.
 pub fn warn_of_clock(started_at: &str) {
-    if let Some(remark) = clock_remark(started_at) {
-        say(&remark);
-    }
-}
-
-fn clock_remark(started_at: &str) -> Option<String> {
     // This program did not exist before 2024.
     const FIRST_YEAR: &str = "2024";
-    (started_at < FIRST_YEAR).then(|| {
-        format!(
+    if started_at < FIRST_YEAR {
+        say(&format!(
             "the clock is not set: it says {started_at}, and so do the names of files and the log; measuring needs no more \
              than that it runs. To set it: timedatectl set-ntp true, or date -s"
-        )
-    })
+        ));
+    }
 }
 
 /// Creates a log with its first line. Without `path`, the name of the file is made of `name`: the board, the start and
@@ -92,30 +86,26 @@ pub fn default_path(started_at: &str, board: &str, suffix: &str) -> Result<PathB
         UsageError::file(DIRECTORY, 0, &fix)
     })?;
     let stem = format!("{DIRECTORY}/{}-{board}", started_at.replace(':', ""));
-    Ok(first_free(&stem, suffix))
+    Ok(first_free(|number| numbered(&stem, number, suffix)))
 }
 
-fn first_free(stem: &str, suffix: &str) -> PathBuf {
-    let mut path = PathBuf::from(format!("{stem}{suffix}"));
-    let is_taken = |path: &Path| path.exists() || path.with_extension("jsonl").exists();
-    let mut number = 1;
-    while is_taken(&path) {
-        number += 1;
-        path = PathBuf::from(format!("{stem}-{number}{suffix}"));
+/// Returns a name with its number before the suffix, unless that is 1.
+fn numbered(stem: &str, number: u32, suffix: &str) -> PathBuf {
+    match number {
+        1 => format!("{stem}{suffix}").into(),
+        number => format!("{stem}-{number}{suffix}").into(),
     }
-    path
+}
+
+/// Returns the first name that is free, also for a log beside it: `name` makes one of each number from 1.
+pub fn first_free(name: impl Fn(u32) -> PathBuf) -> PathBuf {
+    let is_free = |path: &PathBuf| !path.exists() && !path.with_extension("jsonl").exists();
+    (1..=u32::MAX).map(name).find(is_free).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_clock_of_1970_is_told() {
-        let remark = clock_remark("1970-01-01T00:00:07Z").expect("a remark");
-        assert!(remark.contains("it says 1970-01-01T00:00:07Z"), "{remark}");
-        assert_eq!(clock_remark("2026-11-26T23:00:00Z"), None);
-    }
 
     #[test]
     fn the_first_free_name_is_taken() {
@@ -126,6 +116,6 @@ mod tests {
             created.expect("there is space");
         }
         let expected = place.path().join("time-board-4.csv");
-        assert_eq!(first_free(&stem, ".csv"), expected);
+        assert_eq!(first_free(|n| numbered(&stem, n, ".csv")), expected);
     }
 }

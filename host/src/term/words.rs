@@ -83,7 +83,7 @@ fn started_by(program: &str, text: &str) -> String {
 }
 
 /// Replaces commands that begin a word: the path of an agent ends with this program's name, too.
-pub fn replaced(text: &str, command: &str, by: &str) -> String {
+fn replaced(text: &str, command: &str, by: &str) -> String {
     let mut parts = text.split(command);
     let mut whole = parts.next().unwrap_or_default().to_owned();
     for rest in parts {

@@ -71,10 +71,7 @@ fn check(header: &AbHeader) -> Result<(), UsageError> {
 }
 
 fn own(args: &AbArgs, side: Side) -> Vec<String> {
-    let text = match side {
-        Side::A => &args.sides.a,
-        Side::B => &args.sides.b,
-    };
+    let text = [&args.sides.a, &args.sides.b][side as usize];
     let words = text.iter().flat_map(|text| text.split_whitespace());
     words.map(str::to_owned).collect()
 }
@@ -98,7 +95,7 @@ fn request(args: &AbArgs, side: Side, peer: Option<&Peer>) -> anyhow::Result<Req
     let duration = measuring.duration;
     measuring.duration = duration.or(Some(WINDOW * args.rounds.rounds));
     measuring.no_reference = true;
-    Ok(Request::between(&run, peer)?)
+    Ok(Request::new(&run, peer)?)
 }
 
 /// Parses the words of a side. Refuses options that belong to `ab` itself or have no meaning for a side.
@@ -123,10 +120,8 @@ fn parse(args: &AbArgs, side: Side) -> anyhow::Result<RunArgs> {
 }
 
 fn setup(args: &AbArgs, side: Side, request: Request) -> Result<Setup, UsageError> {
-    let (program, before) = match side {
-        Side::A => (&args.sides.program_a, &args.sides.before_a),
-        Side::B => (&args.sides.program_b, &args.sides.before_b),
-    };
+    let program = [&args.sides.program_a, &args.sides.program_b][side as usize];
+    let before = [&args.sides.before_a, &args.sides.before_b][side as usize];
     // Absolute, so that the comparison can be resumed from another directory.
     let program = program.as_deref().map(|path| match args.remote.on {
         None => path.canonicalize().map_err(|error| {

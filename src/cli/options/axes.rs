@@ -50,21 +50,21 @@ fn of_workloads(given: &ParameterArgs) -> Result<(), UsageError> {
     let is_duplex = workloads().any(|it| *it == Workload::Bidir);
     let is_duplex_only = is_duplex && workloads().all(|it| *it == Workload::Bidir);
     let waits = given.rate.is_none();
-    let outstanding = text_of(given.outstanding.as_ref());
-    let think_time = text_of(given.think_time.as_ref());
-    let service = text_of(given.service.as_ref());
-    let model = text_of(given.server_model.as_ref());
-    let duplex = text_of(given.duplex.as_ref());
-    let rate = text_of(given.rate.as_ref());
-    let arrivals = text_of(given.arrivals.as_ref());
+    let outstanding = text_of(&given.outstanding);
+    let think_time = text_of(&given.think_time);
     let flags = [
         ("--outstanding", &outstanding, asks, OF_REQUESTS),
         ("--think-time", &think_time, asks, OF_REQUESTS),
-        ("--service", &service, asks, OF_REQUESTS),
-        ("--server-model", &model, asks, OF_REQUESTS),
-        ("--duplex", &duplex, is_duplex, OF_DUPLEX),
-        ("--rate", &rate, !is_duplex_only, NO_RATE),
-        ("--arrivals", &arrivals, !waits, OF_RATES),
+        ("--service", &text_of(&given.service), asks, OF_REQUESTS),
+        (
+            "--server-model",
+            &text_of(&given.server_model),
+            asks,
+            OF_REQUESTS,
+        ),
+        ("--duplex", &text_of(&given.duplex), is_duplex, OF_DUPLEX),
+        ("--rate", &text_of(&given.rate), !is_duplex_only, NO_RATE),
+        ("--arrivals", &text_of(&given.arrivals), !waits, OF_RATES),
         ("--outstanding", &outstanding, waits, NO_WAITING),
         ("--think-time", &think_time, waits, NO_WAITING),
     ];
@@ -102,8 +102,9 @@ fn shares_a_port(axes: &Axes) -> Result<(), UsageError> {
 }
 
 /// Returns the first value as text.
-fn text_of<T: ToString>(values: Option<&Vec<T>>) -> Option<String> {
-    values?.first().map(ToString::to_string)
+#[expect(clippy::ref_option, reason = "as options are typed")]
+fn text_of<T: ToString>(values: &Option<Vec<T>>) -> Option<String> {
+    values.as_ref()?.first().map(ToString::to_string)
 }
 
 /// Returns the values of a parameter: those given, or the defaults of the board.

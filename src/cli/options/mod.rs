@@ -12,7 +12,7 @@ pub mod without_effect;
 use std::time::Duration;
 
 pub use self::resume_check::again;
-use crate::cli::peer::{Peer, Share};
+use crate::cli::peer::Peer;
 use crate::cli::{MeasuringArgs, RunArgs};
 use crate::data::LoopbackTrains;
 use crate::engines::{self, Entry, exec};
@@ -63,19 +63,12 @@ pub const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 const MIN_WINDOW: Duration = Duration::from_millis(1);
 
 impl Request {
-    /// Reads the host facts, chooses the board profile and makes the plan.
+    /// Reads the host facts, chooses the board profile and makes the plan of a sweep, with the remote host `peer` or on this
+    /// host alone.
     ///
     /// # Errors
     /// Fails if an option is wrong or impossible here, and names the fix.
-    pub fn new(args: &RunArgs) -> Result<Self, UsageError> {
-        Self::between(args, None)
-    }
-
-    /// Makes the request of a sweep with the remote host `peer`, or on this host alone.
-    ///
-    /// # Errors
-    /// Fails as [`Request::new`] does.
-    pub fn between(args: &RunArgs, peer: Option<&Peer>) -> Result<Self, UsageError> {
+    pub fn new(args: &RunArgs, peer: Option<&Peer>) -> Result<Self, UsageError> {
         let across = peer.and_then(Peer::across_wire);
         wire::check(&args.parameters, across.is_some())?;
         let root = Root::new(&args.root);
@@ -239,13 +232,13 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     /// Reads this host's facts below `root`, or takes the remote host's.
     fn read(root: &Root, peer: Option<&'a Peer>) -> Self {
-        let other = peer.filter(|peer| peer.share == Share::All);
+        let other = peer.filter(|peer| peer.runs_all());
         let host = other.map_or_else(|| Host::read(root), |peer| peer.wire.host.clone());
         Self::of(host, peer)
     }
 
     fn of(host: Host, peer: Option<&'a Peer>) -> Self {
-        let peer = peer.filter(|peer| peer.share == Share::All);
+        let peer = peer.filter(|peer| peer.runs_all());
         let (steering_refusal, loopback_refusal) = match peer {
             Some(peer) => (
                 peer.facts.steering_refusal.clone(),

@@ -122,9 +122,7 @@ pub fn requests(
 ) -> anyhow::Result<Vec<Request>> {
     let sweeps = suite.sweeps.iter();
     let options = sweeps.map(|sweep| options(sweep, typed, Path::new(""), peer));
-    options
-        .map(|run| Ok(Request::between(&run?, peer)?))
-        .collect()
+    options.map(|run| Ok(Request::new(&run?, peer)?)).collect()
 }
 
 /// Returns a new record of each search of a suite, without results.

@@ -12,7 +12,7 @@ use anyhow::{Context, ensure};
 use self::program::RemoteProgram;
 use self::rsh::Rsh;
 use crate::cli::peer::Peer;
-use crate::cli::{ParameterArgs, RemoteArgs};
+use crate::cli::{ParameterArgs, RemoteArgs, RunArgs};
 use crate::data::Direction;
 use crate::plan::{LinkEnd, WireLink};
 use crate::sys::drop_reasons::DropReasons;
@@ -20,7 +20,6 @@ use crate::sys::files::Root;
 use crate::sys::interrupt::{Interrupt, Interrupted};
 use crate::sys::loss_places::by_name;
 use crate::term::output::say;
-use crate::term::shell;
 use crate::trial::agent::Agent;
 use crate::trial::agents::Agents;
 use crate::trial::remote_facts::RemoteFacts;
@@ -41,6 +40,32 @@ pub(super) struct RemoteHost {
 }
 
 impl RemoteHost {
+    /// Connects to the host of `wire` or of `--on`. Returns `None` without both.
+    ///
+    /// # Errors
+    /// Fails as [`RemoteHost::across`] and [`RemoteHost::on`] do.
+    pub(super) fn connect(
+        options: &RemoteArgs,
+        given: &ParameterArgs,
+        board: &str,
+        is_quiet: bool,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Option<Self>> {
+        match &options.wire {
+            Some(to) => Self::across(to, options, given, is_quiet, interrupt).map(Some),
+            None => Self::on(options, board, is_quiet, interrupt),
+        }
+    }
+
+    /// Connects to the remote host of a sweep, if there is one.
+    ///
+    /// # Errors
+    /// Fails as [`RemoteHost::connect`] does.
+    pub(super) fn of_sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Option<Self>> {
+        let (board, is_quiet) = (&args.placement.board, args.output.quiet);
+        Self::connect(&args.remote, &args.parameters, board, is_quiet, interrupt)
+    }
+
     /// Starts an agent on the host of `wire` and finds the longest payload that passes each way unfragmented.
     ///
     /// # Errors
@@ -56,12 +81,6 @@ impl RemoteHost {
         let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
         let mut peer = Peer::across(to, facts, given)?;
         peer.request_time = agent.request_time()?;
-        peer.words.reach = format!("{}{}", shell::word(to), options.shown());
-        let typed = given.address.iter().flatten().map(ToString::to_string);
-        let typed: Vec<String> = typed.collect();
-        if !typed.is_empty() {
-            peer.words.address = format!(" --address {}", typed.join(","));
-        }
         let root = Root::default();
         let mut agents = Agents::new(THIS_PROGRAM.as_ref(), &root, Some(&mut agent), interrupt);
         for link in &mut peer.wire.links {
@@ -90,10 +109,8 @@ impl RemoteHost {
             return Ok(None);
         };
         let (mut agent, facts, reach) = start_agent(options, to, interrupt)?;
-        let mut peer = Peer::alone(to, facts, board)?;
+        let mut peer = Peer::new(to, facts, Vec::new(), board)?;
         peer.request_time = agent.request_time()?;
-        peer.words.reach = format!("{}{}", shell::word(to), options.shown());
-        peer.words.is_on = true;
         if !is_quiet {
             introduce(to, &peer);
         }

@@ -1,6 +1,5 @@
 //! The program on the remote host: the one that `--agent` names, the one that `--deploy` copied, or one that is found.
 
-use std::mem;
 use std::process::{ExitCode, Stdio};
 
 use anyhow::{Context, bail};
@@ -9,6 +8,7 @@ use super::deploy::{self, CD_HOME, program_name, remote_path};
 use super::rsh::Rsh;
 use crate::cli::RemoteArgs;
 use crate::commands::{interrupt_on_signals, session};
+use crate::results::command_line::CommandLine;
 use crate::sys::interrupt::{Interrupt, StopRequested};
 use crate::term::output::{known_width, show_file};
 use crate::term::words::words_as_text;
@@ -72,12 +72,10 @@ impl RemoteProgram {
         is_patient: bool,
         asked: &StopRequested,
     ) -> anyhow::Result<Agent> {
-        let words = self.words.iter().map(String::as_str);
-        let words: Vec<&str> = words.chain(["agent"]).collect();
-        let (shown, command) = (
-            self.rsh.shown(&[&self.shown, "agent"]),
-            self.rsh.run(&words),
-        );
+        let command = self
+            .rsh
+            .run(&[&self.words[..], &["agent".to_owned()]].concat());
+        let shown = self.rsh.shown(&[&self.shown, "agent"]);
         Agent::start_by(Some(&self.to), &shown, command, is_patient, asked)
     }
 }
@@ -98,12 +96,11 @@ pub(in crate::commands) fn run_there(options: &RemoteArgs) -> anyhow::Result<Opt
             words: program,
             ..
         } = RemoteProgram::new(options, to, &interrupt)?;
-        let words = words_there(words_as_text());
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let typed = words_as_text();
+        let words = CommandLine(&typed).on_that_host();
         let columns = known_width().map(|columns| ["env".to_owned(), format!("COLUMNS={columns}")]);
         let mut all: Vec<String> = columns.into_iter().flatten().chain(program).collect();
         all.extend(rsh.quoted(&words, &interrupt)?);
-        let all: Vec<&str> = all.iter().map(String::as_str).collect();
         rsh.output(&all, Stdio::null(), &interrupt)
     };
     let (status, said) = match run() {
@@ -119,33 +116,5 @@ pub(in crate::commands) fn run_there(options: &RemoteArgs) -> anyhow::Result<Opt
             "udpbench ended with {status} on {to}, and said why above: where it is missing there, let --deploy copy it, \
              or name it by --agent PATH"
         ),
-    }
-}
-
-/// Returns a command line for that host: without the program, and without what says how the host is reached.
-fn words_there(words: Vec<String>) -> Vec<String> {
-    const WITH_VALUES: [&str; 4] = ["--on", "--rsh", "--agent", "--binary"];
-    let mut is_value = false;
-    let is_of_command = |word: &String| {
-        let was_value = mem::replace(&mut is_value, WITH_VALUES.contains(&&**word));
-        let option = word.split('=').next().unwrap_or_default();
-        let is_reach = WITH_VALUES.contains(&option) || option == "--deploy";
-        !was_value && !is_reach
-    };
-    let mut words: Vec<String> = words.into_iter().skip(1).collect();
-    words.retain(is_of_command);
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_other_host_gets_the_words_that_are_not_about_reaching_it() {
-        let words = "udpbench check --on pi --rsh=x --interface eth0 --deploy --board auto";
-        let words = words.split(' ').map(str::to_owned).collect();
-        let expected = ["check", "--interface", "eth0", "--board", "auto"];
-        assert_eq!(words_there(words), expected);
     }
 }

@@ -38,15 +38,16 @@ impl Rsh {
 
     /// Returns the command that runs `words` on the remote host. A shell splits the `--rsh` command as it was typed.
     /// `words` reach it unchanged.
-    pub(super) fn run(&self, words: &[&str]) -> Command {
+    pub(super) fn run(&self, words: &[impl AsRef<str>]) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("exec {} \"$@\"", self.command), "sh"]);
-        command.args(words);
+        command.args(words.iter().map(AsRef::as_ref));
         command
     }
 
     /// Returns the command line as text for messages.
-    pub(super) fn shown(&self, words: &[&str]) -> String {
+    pub(super) fn shown(&self, words: &[impl AsRef<str>]) -> String {
+        let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
         format!("{} {}", self.command, words.join(" "))
     }
 
@@ -56,7 +57,7 @@ impl Rsh {
     /// Fails if the command fails or a signal asks this program to end.
     pub(super) fn answer(
         &self,
-        words: &[&str],
+        words: &[impl AsRef<str>],
         input: Stdio,
         interrupt: &Interrupt,
     ) -> anyhow::Result<String> {
@@ -74,7 +75,7 @@ impl Rsh {
     /// Fails if the command cannot be started or a signal asks this program to end.
     pub(super) fn output(
         &self,
-        words: &[&str],
+        words: &[impl AsRef<str>],
         input: Stdio,
         interrupt: &Interrupt,
     ) -> anyhow::Result<(ExitStatus, String)> {
@@ -117,9 +118,7 @@ impl Rsh {
         interrupt: &Interrupt,
     ) -> anyhow::Result<String> {
         let words = [&["sh", "-c", script, "sh"], words].concat();
-        let words = self.quoted(&words, interrupt)?;
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        self.answer(&words, input, interrupt)
+        self.answer(&self.quoted(&words, interrupt)?, input, interrupt)
     }
 
     /// Returns words that reach a program on the remote host unchanged: quoted if a shell there splits them again.
@@ -132,14 +131,14 @@ impl Rsh {
         interrupt: &Interrupt,
     ) -> anyhow::Result<Vec<String>> {
         let has_shell = self.has_shell(interrupt)?;
-        let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        if has_shell {
-            words = words
-                .iter()
-                .map(|it| shell::word(it).into_owned())
-                .collect();
-        }
-        Ok(words)
+        let quoted = words.iter().map(|word| {
+            if has_shell {
+                shell::word(word).into_owned()
+            } else {
+                (*word).to_owned()
+            }
+        });
+        Ok(quoted.collect())
     }
 
     /// Returns whether a shell there splits words again. Such a shell turns `''` into an empty word.

@@ -8,7 +8,7 @@ use super::against::Base;
 use crate::VERSION;
 use crate::cli::RunArgs;
 use crate::cli::options::{self, Request};
-use crate::cli::peer::{Peer, Share, Words};
+use crate::cli::peer::Peer;
 use crate::commands::plan::summary;
 use crate::commands::session;
 use crate::commands::session::outputs::Outputs;
@@ -56,7 +56,6 @@ pub(super) fn begin(
     let board = &request.detected.board.name;
     let selection = Selection::of_plan(args.output.columns, &request.plan, &request.schedule);
     let mut outputs = Outputs::create(args, board, &started_at, &selection)?;
-    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     if !args.output.quiet {
         introduce(&request, &outputs);
     }
@@ -95,7 +94,7 @@ pub(in crate::commands) fn environment(
         .flat_map(|peer| peer.facts.drops_of_others.clone());
     let of_others = of_others.chain(of_others_there.map(|unfit| (unfit, true)));
     let of_others = of_others.map(|(unfit, is_remote)| Problem { unfit, is_remote });
-    let all_there = peer.filter(|peer| peer.share == Share::All);
+    let all_there = peer.filter(|peer| peer.runs_all());
     Environment {
         board: board.name.clone(),
         host: request.host.clone(),
@@ -110,7 +109,7 @@ pub(in crate::commands) fn environment(
 
 /// Checks the hosts and returns the findings that may mislead about results.
 pub(in crate::commands) fn findings(request: &Request, peer: Option<&Peer>) -> Vec<Finding> {
-    if let Some(peer) = peer.filter(|peer| peer.share == Share::All) {
+    if let Some(peer) = peer.filter(|peer| peer.runs_all()) {
         return peer.facts.findings.clone();
     }
     let settings = &request.schedule.settings;
@@ -179,7 +178,6 @@ pub(super) fn resume(
 
     let file = (&log.header, log.end);
     let mut outputs = Outputs::resume(args, raw, file, &rows)?;
-    outputs.words = peer.map_or_else(Words::default, |peer| peer.words.clone());
     if !args.output.quiet {
         let (name, planned) = (&log.name, log.header.schedule.windows(&log.header.plan));
         let windows = sweep.work().done;

@@ -1,9 +1,10 @@
 //! The closing lines of a run: the answer, its quality, the saved files and the next command.
 
 use super::next;
-use crate::commands::answer_of;
+use crate::commands::answer;
 use crate::commands::session::progress::Progress;
 use crate::plan::Until;
+use crate::results::command_line::CommandLine;
 use crate::results::export::table;
 use crate::results::log::Header;
 use crate::results::row::{EndedBy, Row, Status};
@@ -40,15 +41,14 @@ pub(super) fn of(
     let is_late = late.is_some();
     let found = [late, verified(rows)];
     lines.extend(found.into_iter().flatten());
-    let there = outputs.words.reach.split(' ').next();
-    let there = there.filter(|_| outputs.words.is_on);
+    let there = CommandLine(&header.run.command_line).on_host();
     lines.extend(there.map(|host| format!("host     {host}: all numbers are of that one")));
     lines.extend(labelled("saved", saved.iter().cloned()));
     let pairs = (is_clear == Some(false)).then(|| {
         let pairs = "measure two programs, or two states, in turn, which can tell more:";
         [pairs, "udpbench ab -h"].map(str::to_owned)
     });
-    let answer = answer_of(rows, &outputs.words);
+    let answer = answer(rows, header.run.clone());
     let answer = answer.filter(|_| is_clear.is_none());
     let rate = answer.as_ref().and_then(|answer| answer.rate_to_compare_at);
     let is_too_noisy = answer.as_ref().is_some_and(|it| it.is_too_noisy);
@@ -57,20 +57,19 @@ pub(super) fn of(
         [] if rate.is_none() && is_too_noisy => &[Fix::Until],
         fixes => fixes,
     };
-    let fixes = match rate.filter(|_| !explains) {
-        Some(rate) => next::at_a_rate(header, rate),
-        None => next::steps(fixes, header, outputs, is_late),
-    };
-    let mut next: Vec<String> = pairs.into_iter().flatten().chain(fixes).collect();
+    let mut next: Vec<String> = pairs.into_iter().flatten().collect();
+    if explains || rate.is_none() {
+        next.extend(next::steps(fixes, header, outputs, is_late));
+    }
     if !explains && next.is_empty() {
         next.extend(answer.iter().flat_map(|it| it.next.iter().take(2).cloned()));
     }
     // The last screen has room for what comes next, or else for the page.
     let has_room = explains || next.is_empty();
     next.extend(next::show_more(outputs, hidden, has_room));
-    let next: Vec<_> = labelled("next", next.into_iter()).collect();
-    let lines = outputs.words.in_commands(&lines.join("\n"));
-    let lines = fold::text(&format!("{lines}\n{}\n", next.join("\n")), room);
+    let next = labelled("next", next.into_iter());
+    lines.extend(next);
+    let lines = fold::text(&format!("{}\n", lines.join("\n")), room);
     let draw = if explains {
         Answer::draw_last
     } else {

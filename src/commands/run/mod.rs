@@ -15,7 +15,7 @@ use super::session::progress::Progress;
 use super::session::{self, Outcome};
 use crate::cli::RunArgs;
 use crate::cli::options::Request;
-use crate::cli::peer::{Peer, Share};
+use crate::cli::peer::Peer;
 use crate::experiment::sweep::Sweep;
 use crate::results::export::is_stdout;
 use crate::results::row::{Row, Status};
@@ -40,39 +40,33 @@ pub(super) fn agents<'a>(
     let Some(other) = other else {
         return (local(None), None);
     };
-    let agents = match other.peer.share {
-        Share::OneEnd => local(Some(&mut other.agent)),
-        Share::All => Agents::on(&mut other.agent),
+    let agents = if other.peer.runs_all() {
+        Agents::on(&mut other.agent)
+    } else {
+        local(Some(&mut other.agent))
     };
     (agents, Some(&other.peer))
 }
 
-/// Runs or resumes a sweep.
+/// Runs or resumes a sweep, on this host or with a remote one.
 ///
 /// # Errors
 /// Fails on bad input, if an output file cannot be created or written, or if standard output cannot be written.
 pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
-    measuring(|interrupt| sweep(args, interrupt))
-}
-
-/// Runs or resumes a sweep on this host or on the host of `--on`, until it is complete or interrupted.
-///
-/// # Errors
-/// Fails as [`run`] does.
-pub(super) fn sweep(args: &RunArgs, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
-    let request = |other: Option<&mut RemoteHost>| {
-        Ok(Request::between(args, other.map(|other| &other.peer))?)
-    };
-    let (board, is_quiet) = (&args.placement.board, args.output.quiet);
-    let mut other = RemoteHost::on(&args.remote, board, is_quiet, interrupt)?;
-    sweep_of(args, interrupt, other.as_mut(), request)
+    measuring(|interrupt| {
+        let request = |other: Option<&mut RemoteHost>| {
+            Ok(Request::new(args, other.map(|other| &other.peer))?)
+        };
+        let mut other = RemoteHost::of_sweep(args, interrupt)?;
+        sweep(args, interrupt, other.as_mut(), request)
+    })
 }
 
 /// Runs the sweep that `request` returns, or resumes the one of a log, and shows the table of all rows. `other` is the remote host, if there is one.
 ///
 /// # Errors
 /// Fails as [`run`] does.
-pub(super) fn sweep_of(
+pub(super) fn sweep(
     args: &RunArgs,
     interrupt: &Interrupt,
     mut other: Option<&mut RemoteHost>,

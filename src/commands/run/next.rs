@@ -50,15 +50,14 @@ fn step(fix: Fix, again: &Again, outputs: &Outputs, is_late: bool) -> Vec<String
     let rounds = Vec::from_iter(rounds);
     let (what, changes) = match fix {
         Fix::Words(words) => return vec![words.to_owned()],
-        Fix::Lossless => return at_a_lower_rate(again.header, outputs),
+        Fix::Lossless => return at_a_lower_rate(again.header),
         Fix::Resume => {
             let command = outputs.resume_command();
             return vec![command.unwrap_or_else(|| "measure what is missing".to_owned())];
         }
         Fix::Check(words) => {
-            let check = outputs.words.in_commands("udpbench check");
             let mut lines = vec![format!("{words}:")];
-            lines.extend(check.lines().map(str::to_owned));
+            lines.extend(CommandLine(&again.header.run.command_line).checks());
             let apart = again.pin.map_or("", |_| " with a CPU for each end");
             lines.extend(again.with(&format!("then run it again{apart}"), &rounds));
             return lines;
@@ -104,13 +103,6 @@ fn step(fix: Fix, again: &Again, outputs: &Outputs, is_late: bool) -> Vec<String
     again.with(&what, &[changes, rounds].concat())
 }
 
-/// Returns the lines with the command that measures the same at a rate, in datagrams per second.
-pub(super) fn at_a_rate(header: &Header, rate: u64) -> Vec<String> {
-    let again = Again { header, pin: None };
-    let what = "CPU times at a rate that the path takes";
-    again.with(what, &[("--rate", rate.to_string())])
-}
-
 /// Returns the commands that show the hidden warnings, if there are any, and with `is_page` more of the results.
 pub(super) fn show_more(outputs: &Outputs, hidden_warnings: usize, is_page: bool) -> Vec<String> {
     let Some(log) = &outputs.samples_path else {
@@ -147,7 +139,7 @@ impl Again<'_> {
     }
 }
 
-fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> Vec<String> {
+fn at_a_lower_rate(header: &Header) -> Vec<String> {
     let larger = "run this again with a larger --rcvbuf";
     let cases = || header.plan.cases().map(|planned| &planned.case);
     let has_rates =
@@ -155,9 +147,8 @@ fn at_a_lower_rate(header: &Header, outputs: &Outputs) -> Vec<String> {
     if !has_rates {
         return vec![larger.to_owned()];
     }
-    let command = CommandLine(&header.run.command_line).find_lossless(&[]);
     vec![
         format!("{larger}, or find the rate at which each loses nothing:"),
-        outputs.words.in_commands(&format!("udpbench {command}")),
+        CommandLine(&header.run.command_line).find_lossless(&[]),
     ]
 }

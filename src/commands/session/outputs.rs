@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::RunArgs;
-use crate::cli::peer::Words;
 use crate::commands::conclude;
 use crate::error::UsageError;
 use crate::log::name::{create_log, default_path, resume_log};
 use crate::log::output_file::OutputFile;
 use crate::results::baselines;
-use crate::results::export::is_stdout;
 use crate::results::export::row_file::RowFile;
 use crate::results::export::selection::Selection;
+use crate::results::export::{Conclude, is_stdout};
 use crate::results::files::earlier_runs;
-use crate::results::log::{EarlierRuns, End, Event, Header, Kind, LogWriter};
+use crate::results::log::{EarlierRuns, End, Event, Header, Kind, LogWriter, Run};
 use crate::results::row::Row;
 use crate::sys::files;
 use crate::term::shell;
+use crate::term::words::words_as_text;
 
 /// Output files of an experiment, created before the first trial.
 #[derive(Default)]
@@ -33,8 +33,6 @@ pub(crate) struct Outputs {
     pub(crate) shown: String,
     /// Options that resume it otherwise than it began, each after a blank.
     pub(crate) changes: String,
-    /// The words of a command line that connect to the remote host. Empty without one.
-    pub(crate) words: Words,
 }
 
 impl Outputs {
@@ -63,7 +61,12 @@ impl Outputs {
             let problem = "that file is for the rows; choose another name";
             return Err(refused("--samples", &output, problem).into());
         }
-        let rows = RowFile::create(format, selection.clone(), &output, conclude)?;
+        let rows = RowFile::create(
+            format,
+            selection.clone(),
+            &output,
+            concluding(Run::new(started_at, words_as_text())),
+        )?;
         let is_named = typed.samples.is_some();
         let flag = if is_named { "--samples" } else { "--output" };
         let samples = samples_path.as_deref();
@@ -220,6 +223,11 @@ impl Outputs {
     }
 }
 
+/// Returns what concludes from the rows of this run.
+fn concluding(run: Run) -> Conclude {
+    Box::new(move |rows| conclude(rows, run.clone()))
+}
+
 /// Writes the rows of a resumed sweep. A CSV that exists is replaced if it is of this sweep, as the seed says in each of
 /// its lines: all that is in it comes from the log.
 fn resumed_rows(
@@ -231,7 +239,7 @@ fn resumed_rows(
     let format = args.output.format_of(output)?;
     let selection = Selection::of_plan(args.output.columns, &header.plan, &header.schedule);
     if !format.is_csv() || !output.exists() {
-        let mut file = RowFile::create(format, selection, output, conclude)?;
+        let mut file = RowFile::create(format, selection, output, concluding(header.run.clone()))?;
         file.rows(rows)?;
         return Ok(file);
     }

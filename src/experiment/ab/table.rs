@@ -179,8 +179,8 @@ fn command(header: &AbHeader, rounds: u32) -> Option<String> {
     let words = &header.run.command_line[..];
     let end = words.iter().position(|it| it == "--");
     let (own, both) = words.split_at(end.unwrap_or(words.len()));
-    let own: Vec<String> = own.iter().filter(|it| *it != "--decide").cloned().collect();
-    let own = CommandLine(&own).without(&["--max-time"], &[("--rounds", rounds.to_string())]);
+    let omitted = ["--decide", "--max-time"];
+    let own = CommandLine(own).without(&omitted, &[("--rounds", rounds.to_string())]);
     let together = header.a.settings.window * rounds;
     let together = Duration::from_millis(u64::try_from(together.as_micros().div_ceil(1000)).ok()?);
     let both = CommandLine(both).again(&[("--duration", duration::text(together))]);

@@ -4,25 +4,17 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::Format;
 use crate::term::escape;
-
-/// Separator of cells and decimal mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Notation {
-    /// `std,1.5`
-    Point,
-    /// `std;1,5`
-    Comma,
-}
 
 /// Encodes the header and the rows, with all their columns.
 ///
 /// # Errors
 /// Fails if a value cannot be written as CSV.
-pub(super) fn encode(notation: Notation, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
+pub(super) fn encode(format: Format, rows: &[impl Serialize]) -> anyhow::Result<Vec<u8>> {
     let first = rows.first().map(fields).transpose()?.unwrap_or_default();
     let names: Vec<&str> = first.keys().map(String::as_str).collect();
-    table(notation, &names, rows)
+    table(format, &names, rows)
 }
 
 /// Encodes a header and one line per row, with these columns. Without rows there is no header either.
@@ -30,19 +22,19 @@ pub(super) fn encode(notation: Notation, rows: &[impl Serialize]) -> anyhow::Res
 /// # Errors
 /// Fails as [`encode`] does.
 pub(super) fn table(
-    notation: Notation,
+    format: Format,
     names: &[&str],
     rows: &[impl Serialize],
 ) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
     if !rows.is_empty() {
         let header = names.iter().map(|name| (*name).into());
-        text.extend(record(notation, header.collect())?);
+        text.extend(record(format, header.collect())?);
     }
     for row in rows {
         let row = fields(row)?;
         let cells = names.iter().map(|name| safe(row.get(*name)));
-        text.extend(record(notation, cells.collect())?);
+        text.extend(record(format, cells.collect())?);
     }
     Ok(text)
 }
@@ -58,15 +50,15 @@ pub(crate) fn fields(row: &impl Serialize) -> anyhow::Result<Map<String, Value>>
     }
 }
 
-fn record(notation: Notation, mut cells: Vec<Value>) -> anyhow::Result<Vec<u8>> {
-    let mut form = csv::WriterBuilder::new();
-    if notation == Notation::Comma {
-        form.delimiter(b';');
+fn record(format: Format, mut cells: Vec<Value>) -> anyhow::Result<Vec<u8>> {
+    let mut writer = csv::WriterBuilder::new();
+    if format == Format::CsvDecimalComma {
+        writer.delimiter(b';');
         for cell in cells.iter_mut().filter(|cell| cell.is_number()) {
             *cell = cell.to_string().replace('.', ",").into();
         }
     }
-    let mut writer = form.has_headers(false).from_writer(Vec::new());
+    let mut writer = writer.has_headers(false).from_writer(Vec::new());
     writer.serialize(cells)?;
     Ok(writer.into_inner()?)
 }
@@ -103,7 +95,7 @@ mod tests {
                 temp_c_start: Some(-1.5),
                 ..ordinary_row()
             };
-            let bytes = encode(Notation::Point, &[&row]).expect("it can be encoded");
+            let bytes = encode(Format::Csv, &[&row]).expect("it can be encoded");
             let mut reader = csv::Reader::from_reader(&bytes[..]);
             let cells = reader.records().flatten().next().expect("a row");
             for cell in &cells {
@@ -125,7 +117,7 @@ mod tests {
             warnings: vec![remark("\t=1")],
             ..ordinary_row()
         };
-        let text = String::from_utf8(encode(Notation::Point, &[&row]).expect("it can be encoded"))
+        let text = String::from_utf8(encode(Format::Csv, &[&row]).expect("it can be encoded"))
             .expect("UTF-8");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2, "{text}");

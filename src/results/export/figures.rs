@@ -101,9 +101,7 @@ pub(super) fn lava(rows: &[Row]) -> String {
 }
 
 fn pretty(value: &Value) -> Result<Vec<u8>, Error> {
-    let mut text = serde_json::to_vec_pretty(value)?;
-    text.push(b'\n');
-    Ok(text)
+    Ok([serde_json::to_vec_pretty(value)?, b"\n".to_vec()].concat())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use anstream::adapter::strip_str;
 
 use super::table::WIDTH;
 use super::{Conclusion, table};
+use crate::plan::once_each;
 use crate::results::row::Row;
 use crate::term::{escape, fold};
 
@@ -76,15 +77,4 @@ pub(crate) fn circumstances(rows: &[Row]) -> String {
 fn distinct(rows: &[Row], column: fn(&Row) -> &str) -> Vec<&str> {
     let known = rows.iter().map(column).filter(|text| !text.is_empty());
     once_each(known)
-}
-
-/// Returns each value once, in order of appearance.
-pub(crate) fn once_each<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for one in all {
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    }
-    found
 }

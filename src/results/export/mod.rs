@@ -14,8 +14,6 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::csv::Notation;
-pub(crate) use self::markdown::once_each;
 use self::selection::Selection;
 use crate::error::UsageError;
 use crate::results::row::Row;
@@ -57,7 +55,7 @@ pub struct Grading {
 }
 
 /// Function that concludes from the rows of a sweep. A module above this one supplies it.
-pub type Conclude = fn(&[Row]) -> Conclusion;
+pub type Conclude = Box<dyn Fn(&[Row]) -> Conclusion>;
 
 /// Merges JSON objects into one row that has the columns of all of them.
 pub(crate) fn row_of(parts: &[Value]) -> Value {
@@ -175,12 +173,11 @@ impl Format {
         self,
         rows: &[Row],
         selection: &Selection,
-        conclude: Conclude,
+        conclude: impl FnOnce(&[Row]) -> Conclusion,
     ) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Table => Ok(table::draw(rows, table::WIDTH).into_bytes()),
-            Self::Csv => csv::table(Notation::Point, selection.names(), rows),
-            Self::CsvDecimalComma => csv::table(Notation::Comma, selection.names(), rows),
+            Self::Csv | Self::CsvDecimalComma => csv::table(self, selection.names(), rows),
             Self::Json => Ok(json::document(&conclude(rows), &json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
             Self::Markdown => Ok(markdown::encode(rows, &conclude(rows)).into_bytes()),
@@ -203,8 +200,7 @@ impl Format {
     ) -> anyhow::Result<Vec<u8>> {
         match self {
             Self::Table => Ok(text().into_bytes()),
-            Self::Csv => csv::encode(Notation::Point, &rows()),
-            Self::CsvDecimalComma => csv::encode(Notation::Comma, &rows()),
+            Self::Csv | Self::CsvDecimalComma => csv::encode(self, &rows()),
             Self::Json => Ok(json::document(conclusion, &rows())?),
             Self::Jsonl => Ok(json::lines(&rows())?),
             Self::Markdown => Ok(markdown::answers(conclusion, &text()).into_bytes()),

@@ -13,7 +13,6 @@ use crate::term::output::to_stdout;
 
 /// Output of the rows so far. A file is complete after every block. On standard output, CSV and JSON Lines come
 /// block by block, any other format at the end.
-#[derive(Debug)]
 pub struct RowFile {
     format: Format,
     selection: Selection,
@@ -65,8 +64,8 @@ impl RowFile {
         rows: &[Row],
     ) -> anyhow::Result<Self> {
         // CSV has no place for a conclusion.
-        let conclude = |_: &[Row]| Conclusion::default();
-        let bytes = format.encode(rows, &selection, conclude)?;
+        let conclude = Box::new(|_: &[Row]| Conclusion::default());
+        let bytes = format.encode(rows, &selection, &conclude)?;
         file.replace(&bytes)?;
         Ok(Self {
             format,
@@ -100,7 +99,7 @@ impl RowFile {
 
     fn encoded(&self) -> anyhow::Result<Vec<u8>> {
         let (rows, selection) = (&self.rows, &self.selection);
-        self.format.encode(rows, selection, self.conclude)
+        self.format.encode(rows, selection, &self.conclude)
     }
 
     /// Writes the rows to standard output if their format was kept for the end.
@@ -132,7 +131,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::results::export::csv::{self, Notation};
+    use crate::results::export::csv;
     use crate::results::export::json;
     use crate::results::row::tests::ordinary_row;
 
@@ -145,9 +144,12 @@ mod tests {
             let mut document: Value = serde_json::from_slice(&text).expect("it is whole");
             serde_json::from_value(document["rows"].take()).expect("rows")
         };
-        let mut file = RowFile::create(Format::Json, Selection::all(), &path, |_| {
-            Conclusion::default()
-        })
+        let mut file = RowFile::create(
+            Format::Json,
+            Selection::all(),
+            &path,
+            Box::new(|_| Conclusion::default()),
+        )
         .expect("the name is free");
         assert_eq!(on_disk().len(), 0);
         file.rows(&[ordinary_row(), ordinary_row()])
@@ -164,13 +166,16 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.csv");
         let rows = [ordinary_row(), ordinary_row(), ordinary_row()];
-        let mut file = RowFile::create(Format::Csv, Selection::all(), &path, |_| {
-            Conclusion::default()
-        })
+        let mut file = RowFile::create(
+            Format::Csv,
+            Selection::all(),
+            &path,
+            Box::new(|_| Conclusion::default()),
+        )
         .expect("the name is free");
         file.rows(&rows[..1]).expect("there is space");
         file.rows(&rows[1..]).expect("there is space");
-        let whole = csv::encode(Notation::Point, &rows).expect("it can be encoded");
+        let whole = csv::encode(Format::Csv, &rows).expect("it can be encoded");
         assert_eq!(fs::read(&path).expect("it is there"), whole);
     }
 
@@ -179,10 +184,14 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("a.json");
         fs::write(place.path().join("a.json.part"), "somebody's").expect("there is space");
-        RowFile::create(Format::Json, Selection::all(), &path, |_| {
-            Conclusion::default()
-        })
-        .expect_err("something is in the way");
+        RowFile::create(
+            Format::Json,
+            Selection::all(),
+            &path,
+            Box::new(|_| Conclusion::default()),
+        )
+        .err()
+        .expect("something is in the way");
         assert!(!path.exists());
     }
 }

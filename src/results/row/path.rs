@@ -99,10 +99,7 @@ fn most_moved(
     samples: &[Sample],
     is_one: impl Fn(&str, &str) -> bool,
 ) -> Option<((&str, &str), u64)> {
-    let counters = by_end(samples, |path| [&path.nic_at_receiver, &path.nic_at_sender]);
-    let counters = counters
-        .into_iter()
-        .map(|((n, name), packets)| ((ENDS[n], name), packets));
+    let counters = by_end(samples, |path| [&path.nic_at_receiver, &path.nic_at_sender]).into_iter();
     let picked = counters.filter(|((end, name), _)| is_one(end, name));
     picked.max_by_key(|(_, packets)| *packets)
 }
@@ -230,8 +227,8 @@ pub(super) fn counters_of_nics(samples: &[Sample]) -> String {
 /// Ends of a path.
 const ENDS: [&str; 2] = ["receiver", "sender"];
 
-/// Sums of counters in all windows, by their place in [`ENDS`] and their name.
-type Counters<'a> = BTreeMap<(usize, &'a str), u64>;
+/// Sums of counters in all windows, by the end and their name.
+type Counters<'a> = BTreeMap<(&'static str, &'a str), u64>;
 
 /// Sums up the counters of each of [`ENDS`].
 fn by_end(
@@ -239,17 +236,17 @@ fn by_end(
     counters: fn(&DirectionCounts) -> [&BTreeMap<String, u64>; 2],
 ) -> Counters<'_> {
     summed(paths(samples).flat_map(move |path| {
-        let ends = counters(path).into_iter().enumerate();
-        ends.flat_map(|(n, named)| {
+        let ends = ENDS.into_iter().zip(counters(path));
+        ends.flat_map(|(end, named)| {
             let named = named.iter();
-            named.map(move |(name, packets)| ((n, name.as_str()), packets))
+            named.map(move |(name, packets)| ((end, name.as_str()), packets))
         })
     }))
 }
 
 fn in_words(counters: &Counters) -> String {
-    let ends = ENDS.iter().enumerate().rev().filter_map(|(n, end)| {
-        let own = counters.iter().filter(|((at, _), _)| *at == n);
+    let ends = ENDS.into_iter().rev().filter_map(|end| {
+        let own = counters.iter().filter(|((at, _), _)| *at == end);
         let words = own.map(|((_, name), packets)| format!("{name} {packets}"));
         let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| format!("{end}: {}", words.join(", ")))

@@ -74,7 +74,7 @@ impl Answer {
             Measure::Speed | Measure::Cpu => gains(board, measures, &labels, &best),
         };
         let rate = all_choices().filter_map(Choices::rate_below_full).min();
-        let mut next: Vec<String> = rate.into_iter().flat_map(at_a_given_rate).collect();
+        let mut next = rate.map_or_else(Vec::new, |rate| at_a_given_rate(board, rate));
         if all_choices().any(Choices::need_a_lower_rate) && !board.is_latency {
             next.extend(at_a_lower_rate(board));
         }

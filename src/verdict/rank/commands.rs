@@ -1,9 +1,10 @@
-//! Commands that measure again what an answer is about: between two hosts, or at rates that engines can receive. The
-//! reader adds the options of the run, which rows do not have.
+//! Commands that measure again what an answer is about: between two hosts, or at rates that engines can receive. Of several
+//! runs, or of rows alone, the options are not known: the reader adds them.
 
 use super::BoardRanking;
 use crate::data::{BlockKey, Workload};
 use crate::engines;
+use crate::results::command_line::CommandLine;
 use crate::results::row::Network;
 
 /// Returns the warning that loopback cannot show everything, with the command that measures between two hosts. Empty if
@@ -23,19 +24,17 @@ pub(super) fn only_on_a_wire(board: &BoardRanking, has_offload: bool) -> Vec<Str
     } else {
         ""
     };
-    let search = if board.is_latency { " latency" } else { "" };
-    vec![
-        format!("{place} the order may differ{why}; with your other options:"),
-        format!("udpbench wire HOST --deploy{search}"),
-    ]
+    let what = format!("{place} the order may differ{why}");
+    with_command(board, &what, "; ", |typed| typed.between_hosts())
 }
 
 /// Returns the command that compares CPU times at a rate, in datagrams per second.
-pub(super) fn at_a_given_rate(rate: u64) -> [String; 2] {
-    [
-        "CPU times at a rate that the path takes, with your other options:".to_owned(),
-        format!("udpbench wire HOST --deploy --rate {rate}"),
-    ]
+pub(super) fn at_a_given_rate(board: &BoardRanking, rate: u64) -> Vec<String> {
+    let what = "CPU times at a rate that the path takes";
+    let rate = [("--rate", rate.to_string())];
+    with_command(board, what, ", ", |typed| {
+        typed.without(&["--suite"], &rate)
+    })
 }
 
 /// Returns the command that compares engines at rates that they can receive. Empty if there are no such rates, or a
@@ -48,14 +47,33 @@ pub(super) fn at_a_lower_rate(board: &BoardRanking) -> Vec<String> {
     if !blocks(board).all(has_rates) || names.any(|name| engines::properties(name).is_none()) {
         return Vec::new();
     }
-    let place = match board.machine.network {
-        Network::Wire | Network::Veth => "wire HOST --deploy ",
-        Network::Loopback => "",
+    let what = "Compare the highest rates without loss";
+    with_command(board, what, ", ", |typed| typed.find_lossless(&[]))
+}
+
+/// Returns a line that says what a command is for, and the command, made of the command line of the run if it is known.
+fn with_command(
+    board: &BoardRanking,
+    what: &str,
+    gap: &str,
+    command: impl Fn(CommandLine) -> String,
+) -> Vec<String> {
+    let typed = CommandLine(&board.command_line);
+    let (rest, command) = if board.command_line.is_empty() {
+        let hosts: &[&str] = match board.machine.network {
+            Network::Wire | Network::Veth => &["wire", "HOST", "--deploy"],
+            Network::Loopback => &[],
+        };
+        let latency = board.is_latency.then_some("latency");
+        let words = ["udpbench"].iter().chain(hosts).copied().chain(latency);
+        let words: Vec<String> = words.map(str::to_owned).collect();
+        ("with your other options", command(CommandLine(&words)))
+    } else if typed.has("--suite") {
+        ("with the options of this sweep", command(typed))
+    } else {
+        return vec![format!("{what}:"), command(typed)];
     };
-    vec![
-        "Compare the highest rates without loss, with your other options:".to_owned(),
-        format!("udpbench {place}find lossless"),
-    ]
+    vec![format!("{what}{gap}{rest}:"), command]
 }
 
 fn blocks(board: &BoardRanking) -> impl Iterator<Item = BlockKey> {

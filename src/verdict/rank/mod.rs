@@ -43,6 +43,10 @@ use crate::verdict::quality::Quality;
 /// Ranks the engines in `results`, separately for each machine, in the order of the machines' names. A machine has a
 /// ranking for throughput and one for round trips.
 pub fn rank(results: &[Results]) -> Vec<BoardRanking> {
+    let command_line = match results {
+        [only] => &only.run.command_line[..],
+        _ => &[],
+    };
     let rows = results.iter().flat_map(|file| &file.rows);
     let mut boards = Vec::new();
     for (machine, rows) in grouped(rows.map(|row| (Machine::of(row), row))) {
@@ -50,7 +54,10 @@ pub fn rank(results: &[Results]) -> Vec<BoardRanking> {
         let all = rows.into_iter().zip(loads);
         let (loaded, others): (Vec<_>, Vec<_>) = all.partition(|(_, load)| load.is_some());
         let some = [others, loaded].into_iter().filter(|rows| !rows.is_empty());
-        boards.extend(some.map(|rows| BoardRanking::new(machine.clone(), &rows)));
+        boards.extend(some.map(|rows| BoardRanking {
+            command_line: command_line.to_vec(),
+            ..BoardRanking::new(machine.clone(), &rows)
+        }));
     }
     boards
 }
@@ -72,6 +79,8 @@ pub struct BoardRanking {
     rows: BTreeMap<(Conditions, String), Vec<Row>>,
     /// Cases that did not answer the requests of their load.
     overloaded: Vec<Overloaded>,
+    /// Words of the command line of the run. Empty: there are several runs, or it is not known.
+    command_line: Vec<String>,
     /// True if round trips are ranked, else throughput.
     is_latency: bool,
     /// True if the machine is a virtual one: its host moves CPUs and other guests share caches, for seconds or minutes.
@@ -93,6 +102,7 @@ impl BoardRanking {
             quality: Quality::of(all.clone()),
             remarks: eligible.remarks(),
             rows: grouped(ranked),
+            command_line: Vec::new(),
             is_latency: rows.iter().any(|(_, load)| load.is_some()),
             is_virtual: all.any(|row| !row.virtualization.is_empty()),
             overloaded: eligible.overloaded,

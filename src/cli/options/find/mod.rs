@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{MIN_WINDOW, Request};
-use crate::cli::peer::{Peer, Share};
+use crate::cli::peer::Peer;
 use crate::cli::{BurstArgs, Cli, FindCommand, FindCommonArgs, LosslessArgs, ParameterArgs};
 use crate::data::{AskedRate, Case, Payload, Rate, Workload};
 use crate::error::UsageError;
@@ -106,7 +106,7 @@ fn request(
     run.root.clone_from(&common.output.root);
     run.measuring.no_reference = true;
     run.measuring.warmup = common.warmup;
-    Ok(Request::between(&run, peer)?)
+    Ok(Request::new(&run, peer)?)
 }
 
 fn lossless(args: &LosslessArgs) -> Result<SearchQuestion, UsageError> {

@@ -1,6 +1,6 @@
 //! Turns the options of `find tuning` into the header of a comparison and the list of settings to try.
 
-use super::{MIN_WINDOW, Peer, Share, refuse_short, request};
+use super::{MIN_WINDOW, Peer, refuse_short, request};
 use crate::cli::{SearchArgs, TuningArgs};
 use crate::data::LoopbackTrains;
 use crate::experiment::ab::header::{AbHeader, Looks, Setup};
@@ -63,7 +63,7 @@ pub fn limit(args: &SearchArgs<TuningArgs>, plan: &Plan) -> Option<Looks> {
 
 /// Returns the settings that the search should try, if the host has them.
 pub fn wanted(args: &SearchArgs<TuningArgs>, peer: Option<&Peer>) -> Wanted {
-    let across = peer.filter(|peer| peer.share == Share::OneEnd);
+    let across = peer.filter(|peer| !peer.runs_all());
     let interfaces = across.map(Peer::local_interfaces).unwrap_or_default();
     let has_radio = interfaces.iter().any(|it| it.wireless.is_some());
     let mut names = args.search.setting.clone();

@@ -180,7 +180,7 @@ pub(super) fn notes(record: &Record) -> String {
                 notes,
                 "\n{name}: with {flag} {value}, {loss_pct:.0} % of what was sent was lost: the receivers or the \
                  path are the limit there, not the calls of the senders. Another --receiver may move the knee. \
-                 The rate that arrives whole:\n  udpbench {command}"
+                 The rate that arrives whole:\n  {command}"
             );
         }
     }

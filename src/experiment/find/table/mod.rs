@@ -4,6 +4,7 @@ use std::fmt::{Display, Write as _};
 
 use super::header::SearchQuestion;
 use super::{Record, SearchedCase};
+use crate::results::command_line::CommandLine;
 use crate::term::fold;
 use crate::term::table::Table;
 use crate::text::digits::{counted, counted_with_verb};
@@ -61,9 +62,9 @@ pub fn answers(record: &Record) -> SearchReport {
 }
 
 impl SearchReport {
-    /// Draws the results for a terminal of `width` columns. `in_commands` completes the commands in a text.
-    pub fn draw(&self, width: u16, in_commands: impl Fn(&str) -> String) -> String {
-        let fold = |text: &str| fold::text(&in_commands(text), width.into());
+    /// Draws the results for a terminal of `width` columns.
+    pub fn draw(&self, width: u16) -> String {
+        let fold = |text: &str| fold::text(text, width.into());
         let mut text = self.table.draw(width.into());
         if !self.table.is_empty() {
             text += &fold(&self.measured);
@@ -104,6 +105,7 @@ fn mark(case: &SearchedCase) -> &'static str {
 
 fn notes(record: &Record) -> String {
     let (names, mut notes) = (record.names(), String::new());
+    let checks = CommandLine(&record.header.run.command_line).checks();
     for case in &record.cases {
         let name = names.name(&case.case);
         if let Some(reason) = &case.refusal {
@@ -115,8 +117,9 @@ fn notes(record: &Record) -> String {
         if let Some(doubt) = case.doubt() {
             let _ = writeln!(
                 notes,
-                "\n?: unsure, {name}: {}. Stop what else runs (udpbench check), and search again.",
-                doubt.why
+                "\n?: unsure, {name}: {}. Stop what else runs ({}), and search again.",
+                doubt.why,
+                checks.join(", ")
             );
         }
     }

@@ -135,6 +135,7 @@ pub(super) fn quality_and_next(record: &Record) -> String {
 fn next(record: &Record, doubts: &[Flaw]) -> Vec<String> {
     let is_any = |wanted: &[Flaw]| doubts.iter().any(|doubt| wanted.contains(doubt));
     let header = &record.header;
+    let typed = CommandLine(&header.run.command_line);
     let (mut lines, mut changes) = (Vec::new(), Vec::new());
     let mut again = None;
     if is_any(&[Flaw::Slowed]) {
@@ -145,7 +146,7 @@ fn next(record: &Record, doubts: &[Flaw]) -> Vec<String> {
     }
     if is_any(&[Flaw::Disturbed, Flaw::Contradicted, Flaw::Unsteady]) {
         lines.push("stop what else runs, and mend what this names:".to_owned());
-        lines.push("udpbench check".to_owned());
+        lines.extend(typed.checks());
         again = Some("then search again");
     }
     if doubts.iter().any(|it| matches!(it, Flaw::SharedCpu(_))) {
@@ -171,7 +172,6 @@ fn next(record: &Record, doubts: &[Flaw]) -> Vec<String> {
         let limit = header.enough_time().max(rechecks);
         changes.push(("--max-case-time", duration::text(limit)));
     }
-    let typed = CommandLine(&header.run.command_line);
     if typed.has("find") {
         lines.extend([format!("{again}:"), typed.again(&changes)]);
     } else {

@@ -3,8 +3,7 @@
 
 use super::{block_in_words, estimate, thousands};
 use crate::data::{Arrivals, BlockKey, Connection};
-use crate::plan::LOADS_PCT;
-use crate::results::export::once_each;
+use crate::plan::{LOADS_PCT, once_each};
 use crate::results::row::{Load, Row, Status};
 use crate::term::table::{Columns, Table};
 use crate::text::digits::number;

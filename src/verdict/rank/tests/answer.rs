@@ -276,3 +276,26 @@ fn no_command_is_given_for_messages_that_do_not_go_between_hosts() {
     assert!(rows("").contains("udpbench wire HOST"));
     assert!(!rows("/unix-dgram").contains("udpbench wire HOST"));
 }
+
+#[test]
+fn commands_have_the_options_of_the_run_if_it_is_one() {
+    let rows = [
+        measured("std", 300, 1.0, 0.0),
+        measured("tokio", 300, 1.5, 0.0),
+    ];
+    let typed = "udpbench --engine std,tokio --on board --deploy -o a.csv --pin 0:1";
+    let run = || {
+        let mut results = file(&rows);
+        results.run.command_line = typed.split(' ').map(str::to_owned).collect();
+        results
+    };
+    let next = |results: &[Results]| rank(results).remove(0).answer(RankBy::Both).next.join("\n");
+    let expected = "Between two hosts the order may differ:\n\
+                    udpbench wire board --deploy --engine std,tokio --pin 0:1";
+    assert_eq!(next(&[run()]), expected);
+    let several = next(&[run(), run()]);
+    assert!(
+        several.contains("with your other options:\nudpbench wire HOST --deploy"),
+        "{several}"
+    );
+}
