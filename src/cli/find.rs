@@ -204,7 +204,7 @@ const FEWEST_OF_KNEE: u32 = 16;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct TuningArgs {
-    /// Settings to try [default: all but pause, speed and control]
+    /// Settings to try [default: all but pause, power-save and control]
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
     pub setting: Vec<Name>,
     /// Changes settings, one at a time; without it, only shows them

@@ -305,7 +305,7 @@ mod tests {
         let command = Cli::plain();
         for subcommand in command.get_subcommands() {
             let name = subcommand.get_name();
-            assert!(COMMANDS.contains(&name), "{name}");
+            assert!(COMMANDS.split(' ').any(|it| it == name), "{name}");
         }
     }
 

@@ -21,9 +21,7 @@ pub struct SummarizeArgs {
     /// The log (.jsonl) of a sweep, a search or a comparison, or a file beside it (.csv)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// table, csv, json, jsonl, markdown, or for CI [default: by --output, else csv]
-    ///
-    /// For CI: bencher, github-action-benchmark, lava
+    /// table, csv, json, jsonl, markdown [default: by --output, else csv]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// CSV with semicolons and decimal commas

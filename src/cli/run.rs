@@ -187,10 +187,9 @@ pub struct OutputArgs {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// csv, json, jsonl, markdown, or for CI [default: by the name of the output]
+    /// csv, json, jsonl, markdown [default: by the name of the output, else csv]
     ///
-    /// To standard output unless -o names a file. csv and jsonl write each row as soon as it is final. For CI: bencher,
-    /// github-action-benchmark, lava [default: by the name of the output, else csv]
+    /// To standard output unless -o names a file. csv and jsonl write each row as soon as it is final
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Option<Format>,
 

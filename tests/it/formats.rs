@@ -114,41 +114,6 @@ fn json_lines_are_the_rows_of_the_json() {
     }
 }
 
-#[test]
-fn tools_of_continuous_integration_read_the_figures_of_each_case() {
-    let place = place();
-    let measured = rows(&place.path("run.jsonl"));
-    let measured: Vec<String> = measured
-        .iter()
-        .filter(|row| row.status == Status::Ok)
-        .map(|row| row.case.key())
-        .collect();
-    let bencher = stdout(&summarize(&place, "--format bencher"));
-    let bencher: Value = serde_json::from_str(&bencher).expect("JSON");
-    let cases: Vec<&String> = bencher.as_object().expect("an object").keys().collect();
-    assert!(!measured.is_empty() && cases.iter().all(|case| measured.contains(case)));
-    for case in &measured {
-        assert!(bencher[case]["received-pps"]["value"].is_number(), "{case}");
-    }
-    let list = stdout(&summarize(&place, "--format github-action-benchmark"));
-    let list: Vec<Value> = serde_json::from_str(&list).expect("a list");
-    let names = list.iter().filter_map(|entry| entry["name"].as_str());
-    assert!(
-        names
-            .into_iter()
-            .any(|name| name.ends_with(" ns-per-packet"))
-    );
-    let lava = stdout(&summarize(&place, "--format lava"));
-    assert!(
-        lava.lines()
-            .all(|line| [2, 4].contains(&line.split(' ').count())),
-        "{lava}"
-    );
-    assert!(lava.lines().any(|line| line.ends_with(" fail")), "{lava}");
-    summarize(&place, "--format bencher -o bmf.json");
-    assert!(place.path("bmf.json").exists());
-}
-
 /// The rows of a whole sweep, with skipped ones, as they went to standard output.
 #[test]
 fn a_sweep_and_its_raw_samples_give_the_same_json_lines() {

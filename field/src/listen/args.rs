@@ -21,10 +21,6 @@ pub struct ListenArgs {
     #[arg(value_name = "[ADDRESS:]PORT")]
     pub address: ListenAddress,
 
-    /// Multicast group to join
-    #[arg(long, help_heading = "What", value_name = "ADDRESS")]
-    pub group: Option<HostAddress>,
-
     /// Only sender of the group whose datagrams are wanted (SSM)
     #[arg(long, help_heading = "What", value_name = "ADDRESS")]
     pub source: Option<IpAddr>,

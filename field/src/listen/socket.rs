@@ -51,7 +51,7 @@ pub(super) fn open(args: &ListenArgs) -> Result<Opened, UsageError> {
     if let Some(group) = target.ip.filter(|_| target.is_group) {
         socket_options::only_own_groups(&socket, group);
         let joined = socket_options::join_group(&socket, group, args.source, target.interface);
-        joined.map_err(|error| cannot_join(group, &error))?;
+        joined.map_err(|error| cannot_join(args, &error))?;
     }
     let set = args
         .rcvbuf
@@ -107,21 +107,7 @@ fn about(args: &ListenArgs, target: Target, granted: usize) -> String {
 }
 
 fn target(args: &ListenArgs) -> Result<Target, UsageError> {
-    let typed = args.address.address;
-    if let Some(group) = args.group {
-        let problem = if let Some(address) = typed {
-            format!("leave {address} before the port out: --interface names where it comes in")
-        } else if group.ip.is_multicast() {
-            String::new()
-        } else {
-            "it is no multicast group: use one from 224.0.0.0 to 239.255.255.255, or from ff00::/8"
-                .to_owned()
-        };
-        if !problem.is_empty() {
-            return Err(UsageError::flag("--group", &group, problem));
-        }
-    }
-    let scoped = args.group.or(typed);
+    let scoped = args.address.address;
     let is_group = scoped.is_some_and(|it| it.ip.is_multicast());
     check_source(args, scoped.filter(|_| is_group))?;
     let interface = interface_of(args, scoped)?;
@@ -148,7 +134,9 @@ fn check_source(args: &ListenArgs, group: Option<HostAddress>) -> Result<(), Usa
         return Ok(());
     };
     let problem = match group {
-        None => "it is the sender of a multicast group: name the group by --group",
+        None => {
+            "it is the sender of a multicast group: name the group before the port, as in 232.1.1.1:5004"
+        }
         Some(group) if group.ip.is_ipv4() != source.is_ipv4() => {
             "group and source have different IP versions"
         }
@@ -228,11 +216,11 @@ fn cannot_bind(args: &ListenArgs, error: &io::Error) -> UsageError {
     UsageError::flag("listen", &args.address, problem)
 }
 
-fn cannot_join(group: IpAddr, error: &io::Error) -> UsageError {
+fn cannot_join(args: &ListenArgs, error: &io::Error) -> UsageError {
     let problem = if error.raw_os_error() == Some(Errno::ENODEV as i32) {
         "no route leads to it: name its interface by --interface".to_owned()
     } else {
         format!("cannot join it: {error}; --interface names where it comes in")
     };
-    UsageError::flag("--group", &group, problem)
+    UsageError::flag("listen", &args.address, problem)
 }

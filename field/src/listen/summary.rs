@@ -75,8 +75,7 @@ fn named<const N: usize>(parts: [(&str, Vec<String>); N]) -> Lines {
 
 fn where_to_look(args: &ListenArgs) -> Vec<String> {
     let port = args.address.port;
-    let is_group =
-        args.group.is_some() || args.address.address.is_some_and(|it| it.ip.is_multicast());
+    let is_group = args.address.address.is_some_and(|it| it.ip.is_multicast());
     let mut lines = vec![
         "the address and the port that the sender is set to".to_owned(),
         format!("whether anything comes in: sudo tcpdump -ni any udp port {port}"),

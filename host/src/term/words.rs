@@ -10,32 +10,8 @@ use super::shell;
 
 /// The program's name in texts.
 const NAME: &str = "udpbench";
-/// Its commands.
-pub const COMMANDS: [&str; 23] = [
-    "run",
-    "latency",
-    "find",
-    "wire",
-    "watch",
-    "listen",
-    "soak",
-    "resume",
-    "plan",
-    "check",
-    "engines",
-    "boards",
-    "suites",
-    "summarize",
-    "compare",
-    "ab",
-    "rank",
-    "report",
-    "agent",
-    "completions",
-    "manual",
-    "put-back",
-    "files",
-];
+/// Its commands, parted by blanks.
+pub const COMMANDS: &str = "ab agent boards check compare completions engines files find latency listen manual plan put-back rank report resume run soak suites summarize watch wire";
 
 /// Returns the words of the command line, the program's name first. `cargo bench` adds `--bench` as the last one, which is
 /// left out.
@@ -75,7 +51,7 @@ fn typed() -> Option<String> {
 
 /// Puts `program` in the place of the name of this program in each command of a text.
 fn started_by(program: &str, text: &str) -> String {
-    let begins = COMMANDS.into_iter().chain(["--"]);
+    let begins = COMMANDS.split(' ').chain(["--"]);
     begins.fold(text.to_owned(), |text, name| {
         let (named, typed) = (format!("{NAME} {name}"), format!("{program} {name}"));
         replaced(&text, &named, &typed)

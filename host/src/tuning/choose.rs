@@ -81,10 +81,6 @@ impl Machine<'_> {
             Name::Pause => self.driver(Changeable::Pause, |_, before| {
                 Changeable::other_pause(before)
             }),
-            // Without a lower speed, the present value is the one to try, which is left out.
-            Name::Speed => self.driver(Changeable::Speed, |driver, before| {
-                driver.slower().unwrap_or_else(|| before.to_owned())
-            }),
         }
     }
 

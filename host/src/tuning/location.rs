@@ -125,7 +125,6 @@ impl fmt::Display for Location {
                     Changeable::Eee => ("ethtool --show-eee", ""),
                     Changeable::Rings => ("ethtool -g", ""),
                     Changeable::Pause => ("ethtool -a", ""),
-                    Changeable::Speed => ("ethtool", ""),
                 };
                 write!(f, "{command} {interface}{rest}")
             }

@@ -39,8 +39,6 @@ pub enum Name {
     Ring,
     /// Flow control by pause frames: the other of on and off. Only if named
     Pause,
-    /// A slower link, such as 1000 Mb/s instead of 2500: it is gone for seconds. Only if named
-    Speed,
     /// Power save of Wi-Fi off
     PowerSave,
     /// Changes nothing: what is found of it says how often the method errs
@@ -60,7 +58,6 @@ impl Name {
             Self::Eee => "eee",
             Self::Ring => "ring",
             Self::Pause => "pause",
-            Self::Speed => "speed",
             Self::PowerSave => "power-save",
             Self::Control => "control",
         }
@@ -78,7 +75,6 @@ impl Name {
             Self::Eee => "the link does not sleep between packets",
             Self::Ring => "longer bursts are borne without loss",
             Self::Pause => "the sender waits for the receiver's interface, or no longer",
-            Self::Speed => "packets come no faster than the interface takes them",
             Self::PowerSave => "the radio does not sleep until the next beacon",
             Self::Control => "nothing changes: it cannot",
         }
@@ -86,14 +82,14 @@ impl Name {
 
     /// Returns the tunings that are tried by default.
     pub fn usual() -> impl Iterator<Item = Self> {
-        let others = [Self::Pause, Self::Speed, Self::PowerSave, Self::Control];
+        let others = [Self::Pause, Self::PowerSave, Self::Control];
         let all = Self::value_variants().iter().copied();
         all.filter(move |name| !others.contains(name))
     }
 
     /// Returns whether a driver may take the link down to change this.
     pub fn resets_link(self) -> bool {
-        matches!(self, Self::Eee | Self::Ring | Self::Pause | Self::Speed)
+        matches!(self, Self::Eee | Self::Ring | Self::Pause)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Output of results. Each format is one file here, which turns [`Row`]s into bytes or text.
 
 mod csv;
-mod figures;
 pub mod json;
 pub mod markdown;
 pub mod row_file;
@@ -81,12 +80,6 @@ pub enum Format {
     Jsonl,
     /// Tables for an issue or a README
     Markdown,
-    /// Figures of a sweep for bencher (Bencher Metric Format)
-    Bencher,
-    /// Figures of a sweep for github-action-benchmark (customSmallerIsBetter)
-    GithubActionBenchmark,
-    /// Figures of a sweep for LAVA: name, result, value, unit
-    Lava,
 }
 
 impl Format {
@@ -102,10 +95,6 @@ impl Format {
         }
         let named = Self::of_name(output)?;
         match (asked, named) {
-            // Some tools read JSON.
-            (Some(Self::Bencher | Self::GithubActionBenchmark), Some(Self::Json)) => {
-                Ok(asked.unwrap_or_default())
-            }
             (Some(asked), Some(named)) if asked != named => {
                 let problem = format!(
                     "the name {} is of another format; leave --format out, or choose another name",
@@ -181,9 +170,6 @@ impl Format {
             Self::Json => Ok(json::document(&conclude(rows), &json::objects(rows)?)?),
             Self::Jsonl => Ok(json::lines(&json::objects(rows)?)?),
             Self::Markdown => Ok(markdown::encode(rows, &conclude(rows)).into_bytes()),
-            Self::Bencher => Ok(figures::bencher(rows)?),
-            Self::GithubActionBenchmark => Ok(figures::github_action_benchmark(rows)?),
-            Self::Lava => Ok(figures::lava(rows).into_bytes()),
         }
     }
 
@@ -191,7 +177,7 @@ impl Format {
     /// the text for people.
     ///
     /// # Errors
-    /// Fails if a row cannot be encoded, or for a format of figures that only sweeps have.
+    /// Fails if a row cannot be encoded.
     pub fn encode_answers(
         self,
         conclusion: &Conclusion,
@@ -204,10 +190,6 @@ impl Format {
             Self::Json => Ok(json::document(conclusion, &rows())?),
             Self::Jsonl => Ok(json::lines(&rows())?),
             Self::Markdown => Ok(markdown::answers(conclusion, &text()).into_bytes()),
-            Self::Bencher | Self::GithubActionBenchmark | Self::Lava => {
-                let fix = "it has the figures of a sweep: use csv, json or markdown, or give the log of a sweep";
-                Err(UsageError::flag("--format", &self.name(), fix).into())
-            }
         }
     }
 

@@ -28,7 +28,7 @@ fn a_group_is_joined_and_of_two_senders_the_wanted_one_is_heard() {
         ("--source 127.0.0.9", 2),
     ] {
         let port = free("0.0.0.0:0").port();
-        let options = format!("{port} --group {group} --interface lo --format json {options}");
+        let options = format!("{group}:{port} --interface lo --format json {options}");
         let listener = Listener::start(&options);
         for (last, times) in [(1, 3), (9, 2)] {
             for _ in 0..times {
@@ -40,7 +40,7 @@ fn a_group_is_joined_and_of_two_senders_the_wanted_one_is_heard() {
         }
         assert_eq!(count(&listener.summary(), "/datagrams"), heard, "{options}");
     }
-    // The group may also stand before the port. What comes to this host alone is not of the group.
+    // What comes to this host alone is not of the group.
     let port = free("0.0.0.0:0").port();
     let listener = Listener::start(&format!("{group}:{port} --interface lo --format json"));
     on_loopback(1)
@@ -103,18 +103,10 @@ fn a_link_local_address_and_its_groups_are_heard_by_their_interface() {
     for (options, to, heard) in [
         (format!("[{near}%eth0]:7400"), near, 4),
         (format!("[{near}]:7400 --interface eth0"), near, 4),
-        (format!("7400 --group {group}%eth0"), group, 4),
+        (format!("[{group}%eth0]:7400"), group, 4),
         (format!("[{group}]:7400 --interface eth0"), group, 4),
-        (
-            format!("7400 --group {group}%eth0 --source {far}"),
-            group,
-            4,
-        ),
-        (
-            format!("7400 --group {group}%eth0 --source fe80::9"),
-            group,
-            0,
-        ),
+        (format!("[{group}%eth0]:7400 --source {far}"), group, 4),
+        (format!("[{group}%eth0]:7400 --source fe80::9"), group, 0),
     ] {
         let listener = Listener::of(lab.near(&program), &format!("{options} --format json"));
         send(to);

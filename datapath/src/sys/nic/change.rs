@@ -22,8 +22,6 @@ pub enum Changeable {
     Rings,
     /// Flow control by pause frames (`ethtool -A`): `rx on tx off`, `rx on tx on, negotiated`.
     Pause,
-    /// Modes that are negotiated (`ethtool -s advertise`): `up to 2500 Mb/s (0x80000000002f)`.
-    Speed,
     /// Power save of Wi-Fi (`iw set power_save`): `on`, `off`.
     PowerSave,
 }
@@ -43,7 +41,7 @@ type Parts = &'static [(&'static str, usize, Form)];
 
 impl Changeable {
     /// Returns the request with the setting in a structure of fixed size (linux/ethtool.h), and the parts of its text.
-    /// `None`: it is in another structure.
+    /// `None`: it is no setting of ethtool.
     fn parts(self) -> Option<(Query, Parts)> {
         use Form::{Number, Remark, Switch};
         Some(match self {
@@ -62,7 +60,7 @@ impl Changeable {
                     ("", 1, Remark(", negotiated")),
                 ],
             ),
-            Self::Speed | Self::PowerSave => return None,
+            Self::PowerSave => return None,
         })
     }
 
@@ -72,11 +70,8 @@ impl Changeable {
     /// Returns the error of the driver: `EOPNOTSUPP` if it has no such setting.
     pub fn read(self, driver: &Ethtool) -> io::Result<String> {
         let Some((query, parts)) = self.parts() else {
-            return match self {
-                Self::PowerSave => wireless::power_save(driver.interface())
-                    .map(|is_on| Form::Switch.text(is_on.into())),
-                _ => driver.advertised(),
-            };
+            let is_on = wireless::power_save(driver.interface())?;
+            return Ok(Form::Switch.text(is_on.into()));
         };
         let words = driver.ask(query)?;
         let texts = parts
@@ -92,13 +87,8 @@ impl Changeable {
     pub fn write(self, driver: &Ethtool, value: &str) -> io::Result<()> {
         let no_value = || io::Error::other(format!("{value:?} is no value of it"));
         let Some((query, parts)) = self.parts() else {
-            return match (self, value) {
-                (Self::PowerSave, "on" | "off") => {
-                    wireless::set_power_save(driver.interface(), value == "on")
-                }
-                (Self::PowerSave, _) => Err(no_value()),
-                _ => driver.advertise(value),
-            };
+            let (is_on, _) = Form::Switch.parse(value).ok_or_else(no_value)?;
+            return wireless::set_power_save(driver.interface(), is_on == 1);
         };
         let mut words = driver.ask(query)?;
         let mut rest = value;
