@@ -76,7 +76,7 @@ impl InterfaceReader {
     ///
     /// - the kernel's, as in `/sys/class/net/*/statistics`, and `carrier_changes`
     /// - `xdp_generic`: packets received, if a program of generic XDP sees them all
-    /// - `qdisc_drops` ([`qdisc::out_drops`]) and `ingress_drops` ([`qdisc::filter_drops`])
+    /// - `qdisc_drops` (`qdisc::out_drops`) and `ingress_drops` (`qdisc::filter_drops`)
     /// - those of the driver that are known to count lost packets ([`way`])
     /// - of Wi-Fi `wifi_tx_failed`: frames given up; and `wifi_tx_retries`, which are no losses
     ///
