@@ -1,8 +1,10 @@
 //! Start time and default names of the files of a run.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use nix::fcntl::{Flock, FlockArg};
 
 use super::{End, Kind, LogWriter};
 use crate::error::UsageError;
@@ -45,6 +47,7 @@ pub fn create_log(
         return Err(UsageError::flag("--output", &path.display(), fix).into());
     }
     warn_of_clock(started_at);
+    let _held = path.is_none().then(hold_names);
     let path = match path {
         Some(path) => path.to_owned(),
         None => default_path(started_at, board, &format!("-{command}.jsonl"))?,
@@ -70,6 +73,13 @@ pub fn resume_log(path: &Path, end: End) -> Result<LogWriter, UsageError> {
             format!("cannot resume it: {error}"),
         )
     })
+}
+
+/// Creates the directory `results`, in which no other run chooses a default name until the returned lock is dropped. `None`:
+/// the directory cannot be created, or its file system has no locks.
+pub fn hold_names() -> Option<Flock<File>> {
+    fs::create_dir_all(DIRECTORY).ok()?;
+    Flock::lock(File::open(DIRECTORY).ok()?, FlockArg::LockExclusive).ok()
 }
 
 /// Creates the directory `results` and returns the first name in it that is free, also for a log: `<UTC time>-<board>` and

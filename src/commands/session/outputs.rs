@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::RunArgs;
 use crate::commands::conclude;
 use crate::error::UsageError;
-use crate::log::name::{create_log, default_path, resume_log};
+use crate::log::name::{create_log, default_path, hold_names, resume_log};
 use crate::log::output_file::OutputFile;
 use crate::results::baselines;
 use crate::results::export::row_file::RowFile;
@@ -44,6 +44,8 @@ impl Outputs {
         selection: &Selection,
     ) -> anyhow::Result<Self> {
         let typed = &args.output;
+        // Until the files are there.
+        let _held = typed.output.is_none().then(hold_names);
         let output = match (typed.results(), &typed.baseline) {
             (Some(output), _) => output.to_owned(),
             (None, Some(name)) => baselines::create(name)?,
