@@ -33,9 +33,9 @@ pub enum Layer {
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LossPlace {
-    /// Name.
+    /// Name. Code and scripts find places by it.
     pub what: String,
-    /// Part of the way.
+    /// Part of the way. Counters of IP are added up in `ip_in_discards` of a wire.
     pub layer: Layer,
     /// Counters: of IP and UDP by their names in nstat(8), which stand for IPv6 as well (`UdpNoPorts`); of a file of
     /// `/proc/net` after its name (`nf_conntrack drop`); of an interface after a star (`* rx_dropped`).
@@ -53,7 +53,7 @@ pub struct LossPlace {
     /// True if what tells of it is of all network namespaces of the machine, and each packet that came to one and was
     /// delivered is none of it.
     pub is_of_machine: bool,
-    /// True if packets that are not for this host end here every day: no loss by itself.
+    /// True if other traffic ends here every day: no loss by itself, and `soak` does not blame it.
     pub is_common: bool,
     /// Cause.
     pub why: String,
@@ -123,8 +123,17 @@ mod tests {
         let mut seen = BTreeSet::new();
         for place in *PLACES {
             for name in place.counters.iter().chain(&place.reasons) {
-                assert!(seen.insert(name), "{name}");
+                assert!(seen.insert(name), "{name} is of two places: put it into `less`");
             }
+        }
+    }
+
+    #[test]
+    fn each_place_says_its_layer() {
+        let text = include_str!("loss_places.toml");
+        let places = text.split("[[place]]").skip(1);
+        for place in places {
+            assert!(place.contains("\nlayer = "), "{place}");
         }
     }
 
