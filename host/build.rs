@@ -1,5 +1,5 @@
-//! Hands version and target triple to the program, which writes them into every row, and the profiles in `boards/`, which it
-//! has within itself.
+//! Hands version and target triple to the program, which writes them into every row, and the profiles in `boards/`,
+//! which it has within itself.
 
 use std::error::Error;
 use std::ffi::OsStr;

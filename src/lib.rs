@@ -93,7 +93,8 @@
 //! Only what is shown here is stable. The other modules are public for the program's own tests, and hidden.
 
 // Layers, from top to bottom: each module uses only those below it. No two files use each other, except a `mod.rs` and
-// the files of its folder. A test (`tests/it/layers.rs`) reads this table, those of the other packages, and every `use`.
+// the files of its folder. A test (`tests/it/layers.rs`) reads this table, those of the other packages, and every
+// `use`.
 //
 // | module | contents |
 // |---|---|
@@ -109,8 +110,8 @@
 // | `plan` | cases to run or to skip, rounds, durations |
 // | `stats` | estimates, intervals, tests |
 //
-// Below them are three packages. `udpbench-field`: `soak`, `listen`, `watch`. `udpbench-host`: what a machine is, text, the
-// terminal, logs. `udpbench-datapath`: the code that each datagram passes, and all `unsafe` code.
+// Below them are three packages. `udpbench-field`: `soak`, `listen`, `watch`. `udpbench-host`: what a machine is, text,
+// the terminal, logs. `udpbench-datapath`: the code that each datagram passes, and all `unsafe` code.
 //
 // `docs/ARCHITECTURE.md` has this in short, and follows a datagram from an engine to a row. `CONTRIBUTING.md` has the
 // steps to a new engine, parameter, column or board.

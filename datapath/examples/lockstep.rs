@@ -9,9 +9,9 @@
 //!
 //! Each goes over connected and unconnected sockets, the first one also with control messages if the engine carries
 //! them (`--cmsg`), and over each other transport. Each has three runs, the last one of N datagrams or more, the
-//! others of a tenth. The first is for whatever a process does only once. The last two differ in nothing but how often the loop went round, so all else cancels in the
-//! difference. After each run a line says what it went over, and the numbers of datagrams that the
-//! last thread received and the first one sent.
+//! others of a tenth. The first is for whatever a process does only once. The last two differ in nothing but how often
+//! the loop went round, so all else cancels in the difference. After each run a line says what it went over, and the
+//! numbers of datagrams that the last thread received and the first one sent.
 //!
 //! callgrind, told to collect in [`run_thread`] only and to dump its count after it, writes a dump per thread.
 

@@ -13,8 +13,8 @@ const GROWTH: Duration = Duration::from_micros(4);
 /// Reference of a chrony that follows no other clock.
 const OWN_REFERENCE: &str = "7F7F0101";
 
-/// Returns the bound of the clock's error in microseconds, which a thread keeps current until the last clone is dropped.
-/// 0: not known, as no chrony disciplines the clock.
+/// Returns the bound of the clock's error in microseconds, which a thread keeps current until the last clone is
+/// dropped. 0: not known, as no chrony disciplines the clock.
 pub fn watch() -> Arc<AtomicU32> {
     let current = Arc::<AtomicU32>::default();
     let watched = Arc::downgrade(&current);
@@ -40,8 +40,8 @@ fn chrony_tracking() -> Option<String> {
     String::from_utf8(output.stdout).ok()
 }
 
-/// Returns the bound of `chronyc -c tracking`, which assumes that the servers at the root are right: the offset, half of
-/// the root delay and the root dispersion (chronyc(1)).
+/// Returns the bound of `chronyc -c tracking`, which assumes that the servers at the root are right: the offset, half
+/// of the root delay and the root dispersion (chronyc(1)).
 fn bound_of_chrony(text: &str) -> Option<u32> {
     let fields: Vec<&str> = text.trim().split(',').collect();
     let seconds = |n: usize| fields.get(n)?.parse().ok().map(f64::abs);

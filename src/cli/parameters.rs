@@ -20,9 +20,10 @@ macro_rules! define {
         pub struct ParameterArgs {
             /// Engines, such as std,tokio, or all (see udpbench engines)
             ///
-            /// For both sides. exec:PROGRAM is a loop of yours, in any language (docs/OWN-LOOP.md); exec:NAME=PROGRAM gives
-            /// it another name than that of its file. Groups of engines: gso-gro, blocking, batch, readiness, async, offload [default:
-            /// std,mmsg,gso-gro,mio-level,mio-exhaustive,tokio, without those that cannot run the case]
+            /// For both sides. exec:PROGRAM is a loop of yours, in any language (docs/OWN-LOOP.md); exec:NAME=PROGRAM
+            /// gives it another name than that of its file. Groups of engines: gso-gro, blocking, batch, readiness,
+            /// async, offload [default: std,mmsg,gso-gro,mio-level,mio-exhaustive,tokio, without those that cannot run
+            /// the case]
             #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine)]
             pub engine: Option<Vec<EngineArg>>,
 

@@ -39,8 +39,8 @@ impl ResumeArgs {
     /// Returns the command line that wrote the log, with the options typed now, and the log to go on with.
     ///
     /// # Errors
-    /// Fails if the log cannot be read, if its command cannot go on, or if an option would change what is measured or is
-    /// none of that command.
+    /// Fails if the log cannot be read, if its command cannot go on, or if an option would change what is measured or
+    /// is none of that command.
     pub fn command_line(&self) -> anyhow::Result<Cli> {
         let is_possible = |flag: &String| POSSIBLE.split_whitespace().any(|it| it == flag);
         if let Some(other) = self.flags().find(|flag| !is_possible(flag)) {

@@ -265,8 +265,8 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Gives the files of a second pass their names: `run.2.csv` after `run.csv`, or the next number that is free. Files
-    /// without a typed name get a new one anyway.
+    /// Gives the files of a second pass their names: `run.2.csv` after `run.csv`, or the next number that is free.
+    /// Files without a typed name get a new one anyway.
     pub fn name_second_pass(&mut self) {
         for path in [&mut self.output, &mut self.samples].into_iter().flatten() {
             let extension = path

@@ -18,8 +18,8 @@ use crate::trial::serve::{self, Begins};
 /// Serves one controller until its messages end.
 ///
 /// # Errors
-/// Fails if the process cannot have a loopback of its own, if standard input is a terminal, if the controller has another version of udpbench, or if an invalid message
-/// arrives.
+/// Fails if the process cannot have a loopback of its own, if standard input is a terminal, if the controller has
+/// another version of udpbench, or if an invalid message arrives.
 pub fn run(args: &AgentArgs) -> anyhow::Result<ExitCode> {
     // First: a process with threads cannot be moved to a user namespace.
     let loopback = args.own_loopback.then(OwnLoopback::enter).transpose();

@@ -21,8 +21,8 @@ use crate::workload;
 /// Reads the host facts and prints them and the findings. Exit code 1: at least one finding would invalidate a run.
 ///
 /// # Errors
-/// Fails if `--board` or `--interface` is unusable, if standard output cannot be written, or if the host of `--on` cannot
-/// be asked.
+/// Fails if `--board` or `--interface` is unusable, if standard output cannot be written, or if the host of `--on`
+/// cannot be asked.
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     if args.remote.on.is_some() && args.board.contains(['/', '.']) {
         let fix = "it is a file of this host: copy it there and check there, or name a profile";

@@ -55,9 +55,9 @@ fn add_of_wire(files: &mut Value, wire: &WireArgs) -> anyhow::Result<()> {
     add(files, &args, directions.len().try_into()?)
 }
 
-/// Adds the files of a sweep whose cases are measured `times` times. Paths are as typed or follow from `--baseline`. A path
-/// is null if the program chooses it. `expected_s` is the duration that `udpbench plan` shows as "about", `longest_s` that
-/// with all of `--max-time` and the longest cool-downs.
+/// Adds the files of a sweep whose cases are measured `times` times. Paths are as typed or follow from `--baseline`. A
+/// path is null if the program chooses it. `expected_s` is the duration that `udpbench plan` shows as "about",
+/// `longest_s` that with all of `--max-time` and the longest cool-downs.
 fn add(files: &mut Value, args: &RunArgs, times: u32) -> anyhow::Result<()> {
     let requests = match &args.suite {
         Some(name) => requests(&suite::find("--suite", name)?, args, None)?,

@@ -1,5 +1,5 @@
-//! `udpbench manual` and `udpbench completions`: what is generated from the clap definition. Each subcommand has a manual
-//! page of its own, as in git, so the pages stay short.
+//! `udpbench manual` and `udpbench completions`: what is generated from the clap definition. Each subcommand has a
+//! manual page of its own, as in git, so the pages stay short.
 
 use std::fs;
 use std::io;

@@ -1,5 +1,5 @@
-//! The subcommands, a file or a directory each. Each `run` returns the exit code. This file has what they share: what is
-//! concluded from rows, and how interrupts end a command.
+//! The subcommands, a file or a directory each. Each `run` returns the exit code. This file has what they share: what
+//! is concluded from rows, and how interrupts end a command.
 
 pub mod ab;
 pub mod agent;

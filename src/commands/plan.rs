@@ -97,8 +97,8 @@ fn searches_of(what: &FindCommand) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns the number of searches and their time, as in `3 searches, from about 4m to 15m (--max-case-time)`. How many
-/// trials a search needs depends on how much its results scatter, which nobody knows before: on a quiet machine, `burst`
-/// took 7 times the shorter time, `knee` twice.
+/// trials a search needs depends on how much its results scatter, which nobody knows before: on a quiet machine,
+/// `burst` took 7 times the shorter time, `knee` twice.
 pub(super) fn searches_text(record: &Record) -> String {
     let (time, most) = record.expected_time();
     let number = record.searches();

@@ -1,4 +1,5 @@
-//! `udpbench --suite`: runs several sweeps and searches in turn and writes a page. `udpbench suites` lists the suites, or shows one.
+//! `udpbench --suite`: runs several sweeps and searches in turn and writes a page. `udpbench suites` lists the suites,
+//! or shows one.
 
 use std::fmt::Write as _;
 use std::fs;

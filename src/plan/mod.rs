@@ -122,8 +122,8 @@ impl Plan {
         refused.find(|(entry, ..)| entry.executable.is_some())
     }
 
-    /// Returns whether a case that runs needs a loopback of its own, which cuts trains. All cases are then measured on it,
-    /// so that they have the same loopback.
+    /// Returns whether a case that runs needs a loopback of its own, which cuts trains. All cases are then measured on
+    /// it, so that they have the same loopback.
     pub fn has_own_loopback(&self) -> bool {
         let mut cases = self.runnable();
         cases.any(|planned| planned.case.loopback == Some(LoopbackTrains::Cut))

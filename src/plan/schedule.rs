@@ -1,6 +1,6 @@
-//! The schedule of a plan: rounds, durations and the shuffled order; the settings of a window, and the model of the time
-//! that its trial takes: warm-up, window, and the waits around them. During a run, the time left is also estimated from
-//! what trials have taken.
+//! The schedule of a plan: rounds, durations and the shuffled order; the settings of a window, and the model of the
+//! time that its trial takes: warm-up, window, and the waits around them. During a run, the time left is also estimated
+//! from what trials have taken.
 
 use std::fmt;
 use std::time::Duration;

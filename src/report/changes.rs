@@ -1,5 +1,5 @@
-//! Changes between files, from [`crate::verdict::compare`], and between A and B: charts, and tables of changed cases, with
-//! intervals and verdicts.
+//! Changes between files, from [`crate::verdict::compare`], and between A and B: charts, and tables of changed cases,
+//! with intervals and verdicts.
 
 use std::collections::BTreeSet;
 
@@ -147,8 +147,8 @@ fn verdict(comparison: &Comparison) -> String {
     }
 }
 
-/// Returns the changes of each other file against the first: a verdict, a forest plot, and tables. `None`: only one file
-/// is given.
+/// Returns the changes of each other file against the first: a verdict, a forest plot, and tables. `None`: only one
+/// file is given.
 pub(super) fn changes(files: &[Results]) -> Option<Markup> {
     let (base, new) = files.split_first().filter(|(_, new)| !new.is_empty())?;
     Some(html! {

@@ -1,7 +1,7 @@
 //! Charts of throughput and CPU time. A panel has the cases of one kind of sockets. Its facets, side by side, differ in
-//! payload, threads and other parameters. A facet has for each engine a dot with its interval on a logarithmic axis, which all charts
-//! of a panel share, beside its ratio to std. Engines are sorted by value within their technique. Losses are written
-//! beside the values.
+//! payload, threads and other parameters. A facet has for each engine a dot with its interval on a logarithmic axis,
+//! which all charts of a panel share, beside its ratio to std. Engines are sorted by value within their technique.
+//! Losses are written beside the values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -140,7 +140,8 @@ fn legend<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Markup {
     }
 }
 
-/// Returns a logarithmic axis for all values, with some room around them. Intervals that are much wider end at the edge.
+/// Returns a logarithmic axis for all values, with some room around them. Intervals that are much wider end at the
+/// edge.
 pub(super) fn scale(estimates: impl Iterator<Item = Interval>) -> Scale {
     const BEYOND: f64 = 1.5;
     let values = estimates.filter_map(|[value, ..]| value.and_then(drawable));

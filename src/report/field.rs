@@ -1,5 +1,5 @@
-//! Sections of the tools of the field: of a listener its rates, losses and silences over time, of a soak its events. They
-//! have charts over time: what lasted from when to when, one lane per kind; and values, a point per window.
+//! Sections of the tools of the field: of a listener its rates, losses and silences over time, of a soak its events.
+//! They have charts over time: what lasted from when to when, one lane per kind; and values, a point per window.
 
 use std::fmt::Write as _;
 

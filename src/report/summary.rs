@@ -1,5 +1,5 @@
-//! Opening section of the page: the recommendation, where it holds, and the quality of the numbers. Before it, the files:
-//! what was measured where, when and how.
+//! Opening section of the page: the recommendation, where it holds, and the quality of the numbers. Before it, the
+//! files: what was measured where, when and how.
 
 use std::path::Path;
 

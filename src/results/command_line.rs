@@ -142,8 +142,8 @@ impl<'a> CommandLine<'a> {
         words.collect()
     }
 
-    /// Returns each option and its value by the option's name, and each other word by itself. An option whose value is `-`
-    /// has that name: standard output is no file of its own.
+    /// Returns each option and its value by the option's name, and each other word by itself. An option whose value is
+    /// `-` has that name: standard output is no file of its own.
     fn parts(&self) -> impl Iterator<Item = (&'a str, Vec<&'a str>)> {
         let mut words = self.0.iter().skip(1).map(String::as_str).peekable();
         iter::from_fn(move || {

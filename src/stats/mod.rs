@@ -1,5 +1,5 @@
-//! Statistics over windows: estimates with 95 % intervals, coverage, median, scatter; correction of tests for their number.
-//! Pure functions.
+//! Statistics over windows: estimates with 95 % intervals, coverage, median, scatter; correction of tests for their
+//! number. Pure functions.
 
 pub mod signed_rank;
 

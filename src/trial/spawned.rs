@@ -141,7 +141,8 @@ const ENDING: Duration = Duration::from_secs(3);
 pub(crate) struct MessageCarrier(Child, Option<EscapedStderr>);
 
 impl MessageCarrier {
-    /// Starts a command with pipes for its output and its input. If it has a pipe for its standard error, that is escaped.
+    /// Starts a command with pipes for its output and its input. If it has a pipe for its standard error, that is
+    /// escaped.
     ///
     /// # Errors
     /// Fails if the command cannot be started.

@@ -17,8 +17,8 @@ use udpbench::results::export::json;
 use udpbench::results::log::Event;
 use udpbench::results::row::{CaseWarning, Interruption, Reason, Row, Status};
 
-/// A place with the log of a run, `run.jsonl`: some cases are measured, some skipped, and texts and numbers are such that
-/// formats trip over them.
+/// A place with the log of a run, `run.jsonl`: some cases are measured, some skipped, and texts and numbers are such
+/// that formats trip over them.
 fn place() -> Place {
     let place = Place::new();
     let sweep = format!(

@@ -337,8 +337,8 @@ fn kill_9_at_any_moment_loses_at_most_the_window_in_hand() {
 
 #[test]
 fn a_disk_that_fills_up_ends_the_sweep_with_whole_lines() {
-    // A limit for the size of files stands in for the disk: 150 kB, or 300 where a shell has blocks of 1 kB. The whole log
-    // has more, and its header less, however many CPUs and interfaces a machine has.
+    // A limit for the size of files stands in for the disk: 150 kB, or 300 where a shell has blocks of 1 kB. The whole
+    // log has more, and its header less, however many CPUs and interfaces a machine has.
     let place = Place::new();
     let output = place.shell(&format!("ulimit -f 300; exec $udpbench {LONG_SWEEP}"));
     assert_eq!(output.status.code(), Some(1));

@@ -1,5 +1,6 @@
-//! Checks the tables of modules in comments. That in the `lib.rs` of each package has its layers: modules use only those
-//! below them, and no two files use each other, except a module's own `mod.rs`. Cargo holds the order of the packages.
+//! Checks the tables of modules in comments. That in the `lib.rs` of each package has its layers: modules use only
+//! those below them, and no two files use each other, except a module's own `mod.rs`. Cargo holds the order of the
+//! packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

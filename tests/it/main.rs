@@ -1,4 +1,5 @@
-//! Tests of the whole program, in one binary: its modules run side by side. Tests that measure speed are not among them.
+//! Tests of the whole program, in one binary: its modules run side by side. Tests that measure speed are not among
+//! them.
 
 mod ab;
 mod agent;

@@ -14,8 +14,8 @@ fn rows(place: &Place, options: &str) -> Vec<Row> {
 }
 
 /// The most that may have been sent in all windows of a row: what is due in them, and what was due in the warm-up and
-/// went later, as a busy machine may hold a thread up for long; what goes until it stops; and a burst at each edge. That
-/// no more goes than is due holds from the start of a thread on: the test of `PacedFlood` has that.
+/// went later, as a busy machine may hold a thread up for long; what goes until it stops; and a burst at each edge.
+/// That no more goes than is due holds from the start of a thread on: the test of `PacedFlood` has that.
 fn most(row: &Row) -> f64 {
     const HELD_UP_S: f64 = 0.3;
     let rounds = f64::from(row.rounds);

@@ -1,10 +1,11 @@
-//! Macros that define types of parameters: bounded numbers, and choices by name. Errors for invalid values give the fix.
+//! Macros that define types of parameters: bounded numbers, and choices by name. Errors for invalid values give the
+//! fix.
 
 /// Defines a type of whole numbers from `$least` to `$most`.
 ///
 /// `$number` is the primitive type, `$number_name` its name as a literal for serde. With `bytes`, k (1024) or M (1024
-/// times 1024) may follow a typed number, as in iperf3; with `rate`, k (1000) or M. `$fix` is the error message, with two
-/// `{}` for the limits.
+/// times 1024) may follow a typed number, as in iperf3; with `rate`, k (1000) or M. `$fix` is the error message, with
+/// two `{}` for the limits.
 macro_rules! bounded {
     (@parse bytes, $text:expr, $number:ty) => { super::bounded::bytes::<$number>($text) };
     (@parse rate, $text:expr, $number:ty) => { thousands::<$number>($text) };

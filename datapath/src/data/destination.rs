@@ -59,8 +59,8 @@ impl fmt::Display for Destination {
 
 stored_as_text!(Destination);
 
-/// An IP address, with the interface of this host through which a link-local address (fe80::/10, RFC 4291) or a group is reached:
-/// `fe80::1%eth0`.
+/// An IP address, with the interface of this host through which a link-local address (fe80::/10, RFC 4291) or a group
+/// is reached: `fe80::1%eth0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HostAddress {
     /// IP address.

@@ -93,8 +93,8 @@ choice! {
         Readiness "readiness",
         /// Futures on a runtime.
         Async "async",
-        /// Segmentation offload: the kernel splits (GSO) and coalesces (GRO) datagrams. Zero copy: the NIC reads them from
-        /// the program's memory.
+        /// Segmentation offload: the kernel splits (GSO) and coalesces (GRO) datagrams. Zero copy: the NIC reads them
+        /// from the program's memory.
         Offload "offload",
         /// Programs in any language, each a process per bench thread (`--engine exec:PROGRAM`).
         Program "program",

@@ -1,7 +1,8 @@
 //! The parameters of a case, each in one place: its flag and help, its type and default, its text in keys and
 //! labels, and whether it separates blocks.
 //!
-//! A new one is an entry here, its type, the place that acts on it, and its column in `row/columns.rs` and `row/new.rs`.
+//! A new one is an entry here, its type, the place that acts on it, and its column in
+//! `src/results/row/columns.rs`.
 //! The command line (`cli`), the defaults (`options`), the plan, keys, blocks and their headings follow from the table.
 //! A case also has its engines, and how its receivers share the port: these have no entry.
 
@@ -206,7 +207,8 @@ macro_rules! parameters {
 
                 /// Datagrams per call of senders whose calls the kernel segments, 1 to 128 [default: the most]
                 ///
-                /// For gso and quinn-udp, and for zerocopy, which sends single datagrams without it. A train also fits 65507 B [default: the most that the kernel takes]
+                /// For gso and quinn-udp, and for zerocopy, which sends single datagrams without it. A train also fits
+                /// 65507 B [default: the most that the kernel takes]
                 train: optional $crate::data::Train {
                     flag "--train", heading "Sockets", key "segments{}", label ["s{}"],
                     default |_board, _extent| vec![], applies |_, (sender, _)| sender.takes_train()
@@ -240,8 +242,8 @@ macro_rules! parameters {
 
                 /// Control messages of each datagram: none, pktinfo, ecn, timestamp, joined by + [default: none]
                 ///
-                /// In floods of mmsg, gso, gro, zerocopy and quinn-udp. Senders name their source address (pktinfo) and set
-                /// ECT(0) (ecn). Receivers read all kinds, and compare them with what was sent. A timestamp is for
+                /// In floods of mmsg, gso, gro, zerocopy and quinn-udp. Senders name their source address (pktinfo) and
+                /// set ECT(0) (ecn). Receivers read all kinds, and compare them with what was sent. A timestamp is for
                 /// receivers only
                 cmsg: optional $crate::data::Cmsg {
                     flag "--cmsg", heading "Sockets", key "cmsg-{}", label ["{}"],

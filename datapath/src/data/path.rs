@@ -63,8 +63,9 @@ pub struct DirectionCounts {
     /// or nothing dropped.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons_at_receiver: BTreeMap<String, u64>,
-    /// Packets that the receiver's host lost before its sockets during the run, or at them for another reason than a full
-    /// buffer, by the names of [`PLACES`](crate::sys::loss_places::PLACES). Other traffic is included. Absent: none.
+    /// Packets that the receiver's host lost before its sockets during the run, or at them for another reason than a
+    /// full buffer, by the names of [`PLACES`](crate::sys::loss_places::PLACES). Other traffic is included. Absent:
+    /// none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub places_at_receiver: BTreeMap<String, u64>,
 }

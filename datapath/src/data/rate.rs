@@ -9,8 +9,8 @@ use super::Payload;
 use super::bounded::{bounded, text_form};
 
 bounded! {
-    /// Requests or datagrams per second, the sum of all sending threads: 1 to [`Rate::MAX`]. Parsed from a number, or from
-    /// thousands or millions: `20k`, `1.5M`.
+    /// Requests or datagrams per second, the sum of all sending threads: 1 to [`Rate::MAX`]. Parsed from a number, or
+    /// from thousands or millions: `20k`, `1.5M`.
     Rate(u32, "u32", rate), 1, Self::MAX,
     "use a number per second from {} to {}, such as 20000 or 20k, or bits of payload per second, such as 100Mbit"
 }

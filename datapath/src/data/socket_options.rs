@@ -120,8 +120,8 @@ choice! {
 }
 
 bounded! {
-    /// SO_PRIORITY of the senders' sockets, by which queueing disciplines choose a queue (socket(7), tc-prio(8)). Above 6
-    /// it needs CAP_NET_ADMIN.
+    /// SO_PRIORITY of the senders' sockets, by which queueing disciplines choose a queue (socket(7), tc-prio(8)). Above
+    /// 6 it needs CAP_NET_ADMIN.
     Priority(u8, "u8"), 0, 15, "use a number from {} to {}"
 }
 
@@ -150,8 +150,8 @@ choice! {
 #[serde(transparent)]
 pub struct Tos(u8);
 
-/// Names of DSCP code points beside `cs0` to `cs7` (RFC 2474) and `af11` to `af43` (RFC 2597): RFC 3246 (ef), 5865 (va),
-/// 8622 (le).
+/// Names of DSCP code points beside `cs0` to `cs7` (RFC 2474) and `af11` to `af43` (RFC 2597): RFC 3246 (ef), 5865
+/// (va), 8622 (le).
 const NAMES: [(&str, u8); 4] = [("le", 1), ("va", 44), ("ef", 46), ("default", 0)];
 
 /// Returns all names of DSCP code points.

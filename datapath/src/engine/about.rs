@@ -92,8 +92,8 @@ impl About {
         moves_datagrams: true,
     };
 
-    /// Returns whether send calls of the engine hand over more than one datagram for segmentation. `train`: the value of
-    /// `--train`, if given.
+    /// Returns whether send calls of the engine hand over more than one datagram for segmentation. `train`: the value
+    /// of `--train`, if given.
     pub fn sends_trains(&self, train: Option<Train>) -> bool {
         match self.trains {
             Trains::Never => false,

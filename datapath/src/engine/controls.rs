@@ -1,5 +1,5 @@
-//! Types that choose the calls of a case, and control messages of an I/O object (`--cmsg`): the bytes that senders add to each call, and the reader that receivers
-//! hand theirs to.
+//! Types that choose the calls of a case, and control messages of an I/O object (`--cmsg`): the bytes that senders add
+//! to each call, and the reader that receivers hand theirs to.
 //!
 //! The reader compares each message with what was sent, as a program would use it. A message that is missing, cut off
 //! or wrong makes the trial fail, whether or not the datagrams are verified.

@@ -105,8 +105,8 @@ impl SharedTally {
         self.bytes_off.store(off, Ordering::Relaxed);
     }
 
-    /// Returns the total so far. Packets and bytes belong to the same moment, but for datagrams of another length in the
-    /// batch that arrives meanwhile.
+    /// Returns the total so far. Packets and bytes belong to the same moment, but for datagrams of another length in
+    /// the batch that arrives meanwhile.
     pub fn read(&self) -> Tally {
         let packets = self.packets.read();
         #[expect(clippy::cast_possible_wrap, reason = "a difference: 2 GiB at most")]

@@ -23,8 +23,8 @@ pub trait DatagramIo: Send {
     /// # Errors
     /// Returns the error of the system call. `Interrupted` and `WouldBlock` are normal: the workload checks its stop
     /// flag and calls again. With any other error, datagrams were handed to the kernel and are lost;
-    /// [`DatagramIo::packets_per_failure`] returns their number. Such an error ends the bench thread only if it persists
-    /// and indicates a mistake.
+    /// [`DatagramIo::packets_per_failure`] returns their number. Such an error ends the bench thread only if it
+    /// persists and indicates a mistake.
     fn transmit(
         &mut self,
         endpoint: usize,

@@ -1,11 +1,11 @@
 //! The contract between the engines and the loops that time them.
 //!
 //! An engine opens an I/O object, a [`DatagramIo`], on a list of endpoints. An endpoint is a socket and its peer. The
-//! object sends one batch per call ([`DatagramIo::transmit`]) or receives one ([`DatagramIo::receive`]); a loop that only floods
-//! uses one of the two. A workload (see [`crate::workload`]) is a generic loop over I/O objects. Both methods are
-//! `async`: a blocking call is simply always ready, and [`Engine::run`] drives the engine's futures. The compiler
-//! turns each pair of loop and I/O object into one plain loop. Nothing in it is dynamic, allocates, locks or reads a
-//! clock per datagram.
+//! object sends one batch per call ([`DatagramIo::transmit`]) or receives one ([`DatagramIo::receive`]); a loop that
+//! only floods uses one of the two. A workload (see [`crate::workload`]) is a generic loop over I/O objects. Both
+//! methods are `async`: a blocking call is simply always ready, and [`Engine::run`] drives the engine's futures. The
+//! compiler turns each pair of loop and I/O object into one plain loop. Nothing in it is dynamic, allocates, locks or
+//! reads a clock per datagram.
 
 mod about;
 mod controls;

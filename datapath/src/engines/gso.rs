@@ -146,7 +146,7 @@ impl<A: Addressing, R> TrainIo<A, R> {
 
 impl<A: Addressing, R: ReceiveMany> DatagramIo for TrainIo<A, R> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let outcome = match self.hand_over() {
             Err(error) if self.count > 1 && gso::is_no_offload(&error) => {

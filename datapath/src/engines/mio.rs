@@ -130,7 +130,7 @@ pub(super) struct MioIo<A, V> {
 
 impl<A: Addressing, V: Variant> DatagramIo for MioIo<A, V> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let sent = self.reactor.operate::<V>(WRITABLE, |socket| {
             if A::CONNECTED {

@@ -51,7 +51,7 @@ pub(super) struct MmsgIo<R> {
 
 impl<R: ReadControls> DatagramIo for MmsgIo<R> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.outgoing.prepare(fill);
         let sent = self.outgoing.send(&self.socket)?;
         sent.sent(&self.meter, || is_full(&self.socket))

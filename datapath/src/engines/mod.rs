@@ -128,8 +128,8 @@ pub fn add(engines: &'static [Entry]) {
     assert!(ADDED.set(engines).is_ok(), "engines are added once");
 }
 
-/// Adds support for transports, by engines of another crate or of this package. Called once, before anything looks for a
-/// transport.
+/// Adds support for transports, by engines of another crate or of this package. Called once, before anything looks for
+/// a transport.
 ///
 /// # Panics
 /// Panics if an engine has a transport twice, or if transports were added before.

@@ -45,7 +45,7 @@ pub(super) struct NixIo<A> {
 
 impl<A: Addressing> DatagramIo for NixIo<A> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let socket = self.socket.as_raw_fd();
         let sent = if A::CONNECTED {

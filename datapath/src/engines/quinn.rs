@@ -132,7 +132,7 @@ impl<R: ReadControls> QuinnIo<R> {
 
 impl<R: ReadControls> DatagramIo for QuinnIo<R> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let sent = match self.hand_over().await {
             Err(error) if self.segments > 1 && gso::is_no_offload(&error) => {

@@ -1,8 +1,8 @@
 //! The engines `poll`, `epoll-level` and `epoll-drain` (poll(2) and epoll(7)) with one socket, and those and mio's with
 //! many sockets, for which one wait is enough.
 //!
-//! The engine's policy decides what a loop does around an event. Between two waits the loop makes the calls of `std`. On
-//! Linux these are also mio's calls: `mio::net::UdpSocket` only wraps them.
+//! The engine's policy decides what a loop does around an event. Between two waits the loop makes the calls of `std`.
+//! On Linux these are also mio's calls: `mio::net::UdpSocket` only wraps them.
 
 use std::collections::VecDeque;
 use std::io;
@@ -128,7 +128,7 @@ impl<S: Selector> Readied<S> {
 
 impl<S: Selector, A: Addressing> DatagramIo for Waiting<S, A> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.writable.wait()?;
         let outcome = self.calls.send(0, fill);
         self.writable.after(outcome)

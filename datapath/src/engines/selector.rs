@@ -91,13 +91,13 @@ pub(super) trait Selector: Variant + Sized {
         self.wait(|_| ())
     }
     /// Requests another event for a socket that may still be ready.
-    fn rearm(&mut self, _socket: &UdpSocket, _link: usize) -> io::Result<()> {
+    fn rearm(&mut self, _socket: &UdpSocket, _endpoint: usize) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// Waits with poll(2): each call tells the kernel to check all sockets. A closed one would count as ready (`POLLNVAL`), or
-/// stand for another file that has its descriptor number now.
+/// Waits with poll(2): each call tells the kernel to check all sockets. A closed one would count as ready (`POLLNVAL`),
+/// or stand for another file that has its descriptor number now.
 pub(super) struct PollSet(Vec<libc::pollfd>);
 
 impl Selector for PollSet {

@@ -59,7 +59,7 @@ fn initialised(memory: &[MaybeUninit<u8>]) -> &[u8] {
 
 impl<A: Addressing> DatagramIo for Socket2Io<A> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let sent = if A::CONNECTED {
             self.socket.send(&self.payload)?

@@ -1,6 +1,6 @@
-//! The engine `std`, the reference: blocking `std::net::UdpSocket`, one system call per datagram. And the engine `spin`: the
-//! same calls on non-blocking sockets, in a busy loop. Nobody sleeps, so nobody has to be woken. That saves the sender the
-//! wake-up, at the price of a whole CPU for the receiver.
+//! The engine `std`, the reference: blocking `std::net::UdpSocket`, one system call per datagram. And the engine
+//! `spin`: the same calls on non-blocking sockets, in a busy loop. Nobody sleeps, so nobody has to be woken. That saves
+//! the sender the wake-up, at the price of a whole CPU for the receiver.
 
 use crate::engine::prelude::*;
 use std::marker::PhantomData;

@@ -164,7 +164,7 @@ pub(super) struct TokioIo<A, V> {
 
 impl<A: Addressing, V: Variant> DatagramIo for TokioIo<A, V> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         if !V::POLICY.drain {
             let sent = if A::CONNECTED {

@@ -96,7 +96,7 @@ pub(super) struct ZeroCopyIo<R> {
 
 impl<R: ReadControls> DatagramIo for ZeroCopyIo<R> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         let outcome = match self.outgoing.send::<R>(fill) {
             Err(error) if self.train > 1 && gso::is_no_offload(&error) => {
                 self.fall_back();

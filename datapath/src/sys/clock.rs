@@ -37,8 +37,8 @@ pub fn realtime_ns() -> u64 {
     read(ClockId::CLOCK_REALTIME).unwrap_or_default()
 }
 
-/// Returns [`monotonic_ns`] and [`realtime_ns`] at the same moment: a thread may be put off between two readings, so of a
-/// few attempts, the quickest counts.
+/// Returns [`monotonic_ns`] and [`realtime_ns`] at the same moment: a thread may be put off between two readings, so of
+/// a few attempts, the quickest counts.
 pub fn monotonic_and_realtime_ns() -> (u64, u64) {
     /// Time in which a thread that keeps its CPU reads both.
     const QUICK_NS: u64 = 2000;

@@ -1,5 +1,5 @@
-//! The error queue of a socket (ip(7), MSG_ERRQUEUE in recv(2)), which also holds completions of sends without a copy, and
-//! transmit time stamps: the kernel's software stamps, taken where the driver hands a datagram to the device.
+//! The error queue of a socket (ip(7), MSG_ERRQUEUE in recv(2)), which also holds completions of sends without a copy,
+//! and transmit time stamps: the kernel's software stamps, taken where the driver hands a datagram to the device.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;

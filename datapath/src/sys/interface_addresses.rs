@@ -44,8 +44,8 @@ pub fn with_interfaces() -> Vec<InterfaceAddress> {
 
 /// Returns the kernel's name of an interface that was named by an alternative name or a label. `None`: there is none.
 ///
-/// The name in getifaddrs(3) may be the label of the address: `eth0:1` (ip-address(8)). The kernel takes its part before
-/// the colon for the name (`dev_ioctl`).
+/// The name in getifaddrs(3) may be the label of the address: `eth0:1` (ip-address(8)). The kernel takes its part
+/// before the colon for the name (`dev_ioctl`).
 pub fn canonical(name: &str) -> Option<String> {
     name_of(if_nametoindex(name).ok()?)
 }

@@ -20,8 +20,8 @@ use super::protocols::{Protocols, both, counters_by_line};
 pub struct LossCounters {
     /// Counters of the network namespace and of the machine, by their names in the table.
     pub counters: BTreeMap<String, u64>,
-    /// Counters of interfaces ([`InterfaceReader::read`]), by interface and counter, such as `eth0 rx_missed_errors`. Some
-    /// contain others.
+    /// Counters of interfaces ([`InterfaceReader::read`]), by interface and counter, such as `eth0 rx_missed_errors`.
+    /// Some contain others.
     pub interfaces: BTreeMap<String, u64>,
     /// Drops of the whole machine, by the kernel's drop reasons.
     pub reasons: BTreeMap<String, u64>,
@@ -123,8 +123,9 @@ impl LossCounters {
         named.into_iter().chain(unnamed).collect()
     }
 
-    /// Leaves those losses of the whole machine in `named` that explain what came to IP here and has no end. Returns the
-    /// counters and reasons of the others: another network namespace may have moved them, and a firewall here have none.
+    /// Leaves those losses of the whole machine in `named` that explain what came to IP here and has no end. Returns
+    /// the counters and reasons of the others: another network namespace may have moved them, and a firewall here have
+    /// none.
     fn take_unsure(&self, named: &mut Vec<Loss>) -> Vec<(String, u64)> {
         let is_of_machine = |loss: &Loss| loss.place.is_of_machine;
         // A firewall's next step is the same as that of [`IP_WITHOUT_END`].
@@ -265,8 +266,8 @@ impl LossCounters {
         of_it.map(|(name, count)| (name.clone(), *count)).collect()
     }
 
-    /// Returns an interface's own counters of lost packets that are not 0, by name: the kernel's and the driver's. Of Wi-Fi
-    /// also retries, which are no losses.
+    /// Returns an interface's own counters of lost packets that are not 0, by name: the kernel's and the driver's. Of
+    /// Wi-Fi also retries, which are no losses.
     pub fn lost_at(&self, interface: &str) -> BTreeMap<String, u64> {
         let counters = self.interfaces.iter().filter(|(_, count)| **count > 0);
         let own = counters.filter_map(|(name, count)| match name.split_once(' ')? {
@@ -337,8 +338,8 @@ pub struct LossReader {
 }
 
 impl LossReader {
-    /// Opens a reader of the network namespace that a directory of `/proc` shows, such as `42`. `thread-self` is that of
-    /// this thread, which is the only one whose interfaces are read.
+    /// Opens a reader of the network namespace that a directory of `/proc` shows, such as `42`. `thread-self` is that
+    /// of this thread, which is the only one whose interfaces are read.
     pub fn open(process: &str) -> Self {
         let is_own = process == "thread-self";
         let names = if_nameindex().ok().filter(|_| is_own);

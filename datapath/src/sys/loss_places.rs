@@ -123,7 +123,10 @@ mod tests {
         let mut seen = BTreeSet::new();
         for place in *PLACES {
             for name in place.counters.iter().chain(&place.reasons) {
-                assert!(seen.insert(name), "{name} is of two places: put it into `less`");
+                assert!(
+                    seen.insert(name),
+                    "{name} is of two places: put it into `less`"
+                );
             }
         }
     }

@@ -1,5 +1,5 @@
-//! sendmmsg(2), recvmmsg(2) and recvmsg(2) as the kernel has them, without the C library's functions of these names, and
-//! source addresses in the bytes that the kernel writes.
+//! sendmmsg(2), recvmmsg(2) and recvmsg(2) as the kernel has them, without the C library's functions of these names,
+//! and source addresses in the bytes that the kernel writes.
 //!
 //! Static programs use musl, whose functions do something else:
 //!

@@ -1,4 +1,5 @@
-//! Requests to the kernel by netlink (netlink(7)) and the attributes of the responses: only the parts that counters need.
+//! Requests to the kernel by netlink (netlink(7)) and the attributes of the responses: only the parts that counters
+//! need.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -61,8 +62,8 @@ impl Netlink {
         Ok(news)
     }
 
-    /// Opens a connection, such as to the table of sockets (sock_diag(7)), or to what has no protocol of its own (generic
-    /// netlink).
+    /// Opens a connection, such as to the table of sockets (sock_diag(7)), or to what has no protocol of its own
+    /// (generic netlink).
     ///
     /// # Errors
     /// Returns the error of the system call: a sandbox may forbid such sockets.

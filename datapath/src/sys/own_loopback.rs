@@ -2,8 +2,8 @@
 //!
 //! The loopback of a host passes a train of datagrams (UDP_SEGMENT) on as one packet. An interface that takes one
 //! segment at most (`gso_max_segs`, `gso_features_check` in net/core/dev.c) makes the kernel cut it before. Nothing of
-//! the host changes, and an ordinary user may make such a namespace in a user namespace (user_namespaces(7)), unless the
-//! host forbids it.
+//! the host changes, and an ordinary user may make such a namespace in a user namespace (user_namespaces(7)), unless
+//! the host forbids it.
 
 use std::fs;
 use std::io;

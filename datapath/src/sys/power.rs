@@ -1,5 +1,5 @@
-//! Electrical power of the machine: finds a meter of hwmon (kernel doc hwmon/sysfs-interface: µW, mV, mA), and reads it. A
-//! meter of the whole machine is preferred over one of the CPUs.
+//! Electrical power of the machine: finds a meter of hwmon (kernel doc hwmon/sysfs-interface: µW, mV, mA), and reads
+//! it. A meter of the whole machine is preferred over one of the CPUs.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Scheduling of threads: CPUs (sched_setaffinity(2)), priority, real-time classes (sched(7)); and memory that stays in RAM
-//! (mlockall(2)).
+//! Scheduling of threads: CPUs (sched_setaffinity(2)), priority, real-time classes (sched(7)); and memory that stays in
+//! RAM (mlockall(2)).
 
 use std::io;
 use std::thread;

@@ -36,8 +36,8 @@ pub struct Stamped<'a> {
     pub payload: &'a [u8],
     /// Time of arrival since 1970, in nanoseconds. `None`: the kernel did not stamp it.
     pub arrived_ns: Option<u64>,
-    /// Datagrams that the socket dropped before it queued this one, since the socket was made. The kernel keeps 32 bits.
-    /// `None`: it dropped none, or the kernel does not tell.
+    /// Datagrams that the socket dropped before it queued this one, since the socket was made. The kernel keeps 32
+    /// bits. `None`: it dropped none, or the kernel does not tell.
     pub dropped_before: Option<u32>,
 }
 

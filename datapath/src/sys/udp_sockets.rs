@@ -19,8 +19,8 @@ pub struct UdpSocketState {
     pub ipv6_only: bool,
     /// True if it takes datagrams of one peer only (connect(2)).
     pub is_connected: bool,
-    /// Number of the only interface that it takes datagrams from (`SO_BINDTODEVICE`), as the kernel says in an answer to
-    /// `sock_diag`. 0: all.
+    /// Number of the only interface that it takes datagrams from (`SO_BINDTODEVICE`), as the kernel says in an answer
+    /// to `sock_diag`. 0: all.
     pub device: u32,
     /// Memory that the receive queue takes up, in bytes. Drivers and the kernel add to the payload.
     pub queued_bytes: u32,

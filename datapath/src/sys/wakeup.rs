@@ -40,7 +40,8 @@ pub fn install() -> io::Result<()> {
 }
 
 /// Blocks wakeups for the calling thread. Meant for a library that restarts its wait after each of them: with one
-/// wakeup every 100 us, while the coordinator repeats it, its wait would never end. The thread has to wake by itself from time to time.
+/// wakeup every 100 us, while the coordinator repeats it, its wait would never end. The thread has to wake by itself
+/// from time to time.
 ///
 /// # Errors
 /// Returns the error of `pthread_sigmask(3)`.

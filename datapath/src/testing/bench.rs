@@ -137,8 +137,8 @@ impl Stage {
         Finding::new(point, text)
     }
 
-    /// Returns what the call in progress has moved. `None`: nothing yet, so it is to be made again. Fails if the call did,
-    /// or if many calls have moved nothing.
+    /// Returns what the call in progress has moved. `None`: nothing yet, so it is to be made again. Fails if the call
+    /// did, or if many calls have moved nothing.
     pub(super) fn moved(
         &self,
         outcome: io::Result<BatchCount>,

@@ -43,8 +43,8 @@ choice! {
         Opens "the engine opens",
         /// [`Engine::open`] refuses several endpoints if the engine does not serve them.
         Endpoints "several endpoints are served or refused",
-        /// Datagrams go out over the endpoint's socket: over its connection, or to [`Fill::destination`], or else to the
-        /// endpoint's peer.
+        /// Datagrams go out over the endpoint's socket: over its connection, or to [`Fill::destination`], or else to
+        /// the endpoint's peer.
         Destination "datagrams go from the socket to their destination",
         /// Before each batch, [`Fill::fill`] sees the memory that is sent.
         Fill "Fill sees what is sent",

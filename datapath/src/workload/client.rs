@@ -1,4 +1,5 @@
-//! Closed-loop clients: each sends the next request when a response arrives. And the client's own share of a round trip.
+//! Closed-loop clients: each sends the next request when a response arrives. And the client's own share of a round
+//! trip.
 
 use std::sync::Arc;
 

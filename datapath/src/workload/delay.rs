@@ -1,5 +1,5 @@
-//! A known slow-down, which calibrates the verdicts of `compare` and `ab` (`scripts/calibrate.py`). Exists only with the cargo
-//! feature `calibration`: a build for measurements contains none of it.
+//! A known slow-down, which calibrates the verdicts of `compare` and `ab` (`scripts/calibrate.py`). Exists only with
+//! the cargo feature `calibration`: a build for measurements contains none of it.
 
 use std::hint::black_box;
 use std::str::FromStr;

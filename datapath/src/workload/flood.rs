@@ -1,5 +1,5 @@
-//! Loops of the flood: senders send at full speed, receivers receive everything that arrives, and one thread does both in
-//! turn. A sender with several endpoints uses them in rotation.
+//! Loops of the flood: senders send at full speed, receivers receive everything that arrives, and one thread does both
+//! in turn. A sender with several endpoints uses them in rotation.
 
 use std::io;
 

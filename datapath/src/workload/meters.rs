@@ -3,8 +3,8 @@
 //! The window's requests are those that were sent (or, at a fixed rate, were due) while the window was open, whenever
 //! their responses arrive. The sender of a request checks once whether the window is open, and the request carries the
 //! result. So a request and its round trip either both belong to the window or both do not, however long it takes to
-//! open the window. Late datagrams of a paced sender are counted all the time and read at both edges; gaps are counted only
-//! while the window is open.
+//! open the window. Late datagrams of a paced sender are counted all the time and read at both edges; gaps are counted
+//! only while the window is open.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 //! A delayed thread sends batches back to back until none is due, which keeps the rate. It is never ahead of the
 //! schedule by more than the rest of a batch.
 //!
-//! The gaps between sent datagrams of its first flow are measured by the kernel's transmit timestamps of some batches, and
-//! by the ends of the send calls.
+//! The gaps between sent datagrams of its first flow are measured by the kernel's transmit timestamps of some batches,
+//! and by the ends of the send calls.
 
 use std::sync::Arc;
 

@@ -37,8 +37,8 @@ pub struct EchoState {
     pub clock_error_us: u32,
 }
 
-/// One-way delays of a returned probe, in nanoseconds, each wrong by the difference of both hosts' clocks. With the time
-/// that the echo held the probe, they add up to the round trip.
+/// One-way delays of a returned probe, in nanoseconds, each wrong by the difference of both hosts' clocks. With the
+/// time that the echo held the probe, they add up to the round trip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OneWay {
     /// From the prober to the echo's host.

@@ -108,7 +108,8 @@ impl Prober {
     }
 
     /// Probes until all are sent and have returned or are lost, or until the stop. `take` gets the outcomes ten times a
-    /// second, a timeout after the probes were sent. The thread's priority is raised if that is permitted. After a stop, outcomes that are not known yet are left out.
+    /// second, a timeout after the probes were sent. The thread's priority is raised if that is permitted. After a
+    /// stop, outcomes that are not known yet are left out.
     pub fn run(mut self, stop: &StopRequested, mut take: impl FnMut(ProbeBatch)) {
         clock::minimise_timer_slack();
         scheduling::raise_priority();

@@ -109,7 +109,7 @@ pub struct MessageIoSocket<T: Adapter> {
 
 impl<T: Adapter> DatagramIo for MessageIoSocket<T> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let to = fill.destination();
         let endpoint = self.network.endpoint;

@@ -1,5 +1,5 @@
-//! The log of a listener: JSON Lines, each written as soon as it is known. The first line is the [`ListenHeader`], each other
-//! one an [`Entry`].
+//! The log of a listener: JSON Lines, each written as soon as it is known. The first line is the [`ListenHeader`], each
+//! other one an [`Entry`].
 
 use std::ops::Deref;
 use std::time::Duration;

@@ -226,8 +226,8 @@ impl Lines {
         Ok(())
     }
 
-    /// Adds a window, with what the kernel counted meanwhile, and writes and prints its line. The drops of the socket are
-    /// those of the window, which are exact.
+    /// Adds a window, with what the kernel counted meanwhile, and writes and prints its line. The drops of the socket
+    /// are those of the window, which are exact.
     fn add(&mut self, window: &ListenWindow, has_line: bool) -> anyhow::Result<()> {
         self.observer.look();
         let mut seen = self.observer.finish();

@@ -34,8 +34,8 @@ pub struct SourceNumbers {
 }
 
 impl Sequence {
-    /// Returns the fewest and the most missing numbers that were lost before the socket, which dropped `drops` datagrams
-    /// in all.
+    /// Returns the fewest and the most missing numbers that were lost before the socket, which dropped `drops`
+    /// datagrams in all.
     pub fn lost_before_socket(&self, drops: u64) -> (u64, u64) {
         let (mut least, mut most, mut missing) = (0, 0, 0);
         for source in &self.sources {

@@ -78,8 +78,8 @@ pub(super) fn open(args: &ListenArgs) -> Result<Opened, UsageError> {
 /// Longest time to empty the queue of a socket.
 const LONGEST_TO_EMPTY: Duration = Duration::from_millis(100);
 
-/// Discards what has come since the socket was opened: it came before the start, and has no stamp of the kernel. Returns
-/// the drops of the socket so far.
+/// Discards what has come since the socket was opened: it came before the start, and has no stamp of the kernel.
+/// Returns the drops of the socket so far.
 ///
 /// # Errors
 /// Returns the error of the system call.

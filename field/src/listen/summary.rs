@@ -238,8 +238,8 @@ fn buffer(heard: &Heard) -> Vec<String> {
     lines
 }
 
-/// Returns the buffer that would have held everything, in bytes and in words: the kernel does not tell the sizes of what
-/// it drops.
+/// Returns the buffer that would have held everything, in bytes and in words: the kernel does not tell the sizes of
+/// what it drops.
 fn estimate(heard: &Heard) -> Option<(u64, String)> {
     let needed = rounded_up(heard.needed_rcvbuf()?);
     let longest = heard.longest_bytes().unwrap_or(0);

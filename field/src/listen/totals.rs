@@ -163,9 +163,9 @@ impl Heard {
         losses::links(&growth)
     }
 
-    /// Returns the packets that this host dropped before the socket while so many numbers were missing, for any program.
-    /// What is for nobody here comes every day, and is left out unless it is half as many. Fragments that wait for others
-    /// are given up later.
+    /// Returns the packets that this host dropped before the socket while so many numbers were missing, for any
+    /// program. What is for nobody here comes every day, and is left out unless it is half as many. Fragments that wait
+    /// for others are given up later.
     fn dropped_before_socket(&self, missing: u64) -> u64 {
         let causes = self.causes();
         let of = |interval: &Interval, of_fragments: bool| -> u64 {
@@ -204,8 +204,8 @@ impl Heard {
     }
 }
 
-/// Returns the name of a source among others: its address, its interface if the address comes in on several, and its RTP
-/// stream if there are some.
+/// Returns the name of a source among others: its address, its interface if the address comes in on several, and its
+/// RTP stream if there are some.
 pub(super) fn name(source: &Source, all: &[Source]) -> String {
     let is_on_others =
         |it: &Source| it.address == source.address && it.interface != source.interface;

@@ -67,9 +67,9 @@ impl Observer {
         }
     }
 
-    /// Looks at sockets and threads: tens of microseconds, and more with many threads. Once a second, the processes that
-    /// have the sockets are searched, as sockets are inherited and handed over. Returns false once the program has closed
-    /// all its sockets.
+    /// Looks at sockets and threads: tens of microseconds, and more with many threads. Once a second, the processes
+    /// that have the sockets are searched, as sockets are inherited and handed over. Returns false once the program has
+    /// closed all its sockets.
     pub fn look(&mut self) -> bool {
         let sockets = self.program.sockets().unwrap_or_default();
         let are_known = sockets.iter().all(|it| self.drops.contains_key(&it.inode));

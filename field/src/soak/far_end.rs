@@ -275,8 +275,8 @@ impl Keeper {
         self.refused.clear();
     }
 
-    /// Tells why a program that has ended cannot be started again, once for each reason. In an outage, the reason is the
-    /// path.
+    /// Tells why a program that has ended cannot be started again, once for each reason. In an outage, the reason is
+    /// the path.
     fn tell_why(&mut self, why: &str) {
         if self.program.is_none() && self.refused != why && !self.ends.load(Ordering::Relaxed) {
             why.clone_into(&mut self.refused);

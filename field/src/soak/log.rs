@@ -1,5 +1,5 @@
-//! The log of a soak: JSON Lines, each written as soon as it is known. The first line is the [`SoakHeader`], each other one
-//! an [`Entry`].
+//! The log of a soak: JSON Lines, each written as soon as it is known. The first line is the [`SoakHeader`], each other
+//! one an [`Entry`].
 
 use std::ops::Deref;
 use std::time::Duration;

@@ -127,8 +127,8 @@ impl Minutes {
         }
     }
 
-    /// Counts an outcome. Returns the minute before if it is over. `clock_error_us` is the bound of this host's clock, 0
-    /// if it is not known.
+    /// Counts an outcome. Returns the minute before if it is over. `clock_error_us` is the bound of this host's clock,
+    /// 0 if it is not known.
     pub fn take(&mut self, outcome: &ProbeOutcome, clock_error_us: u32) -> Option<Minute> {
         let over = outcome.at_ns >= self.minute.probes.start_ns + LENGTH_NS;
         let over = over.then(|| self.end(outcome.at_ns));

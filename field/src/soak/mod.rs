@@ -1,9 +1,9 @@
 //! `udpbench soak`: a constant rate of probes for hours, over loopback or to another host, and each event on the way.
 //!
 //! Probes have outcomes in the order in which they were due ([`crate::workload::probe`]). [`finder`] makes events of
-//! them, [`minute`] counts them, [`log`] keeps both, and [`summary`] follows from the log alone. [`notes`] collects what
-//! the kernel says meanwhile, and [`far_end`] keeps the echo at the other end running. Only [`notes`] and [`far_end`]
-//! touch the system.
+//! them, [`minute`] counts them, [`log`] keeps both, and [`summary`] follows from the log alone. [`notes`] collects
+//! what the kernel says meanwhile, and [`far_end`] keeps the echo at the other end running. Only [`notes`] and
+//! [`far_end`] touch the system.
 
 mod args;
 mod course;

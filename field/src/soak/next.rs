@@ -144,8 +144,8 @@ impl Event {
         steps
     }
 
-    /// Returns the place whose counters here or there tell of most of the losses, or of many beside an end or a link that
-    /// failed, and its packets.
+    /// Returns the place whose counters here or there tell of most of the losses, or of many beside an end or a link
+    /// that failed, and its packets.
     fn counted_place(&self, is_here: bool) -> Option<(&'static LossPlace, u64)> {
         let mut counts = BTreeMap::<String, u64>::new();
         for (counter, by) in self.counts() {

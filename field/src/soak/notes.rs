@@ -80,8 +80,8 @@ pub struct Watch {
     root: Root,
     kernel_log: Option<KernelLog>,
     interface: String,
-    /// The kernel's drop reasons are not counted: for hours, they would cost too much. `None`: the interface is gone, or
-    /// netlink is forbidden.
+    /// The kernel's drop reasons are not counted: for hours, they would cost too much. `None`: the interface is gone,
+    /// or netlink is forbidden.
     reader: Option<LossReader>,
     counters: Option<LossCounters>,
     /// Somebody has set the interface up.

@@ -24,8 +24,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// Width of a line in columns. The numbers always fit.
 const WIDTH: usize = 80;
 
-/// Returns the time before the next look. It varies, so that a program which reads ten times a second is not always seen
-/// in the same state.
+/// Returns the time before the next look. It varies, so that a program which reads ten times a second is not always
+/// seen in the same state.
 fn before_look(n: u32) -> Duration {
     BETWEEN_LOOKS * (70 + n % 61 * 37 % 61) / 100
 }

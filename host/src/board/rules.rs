@@ -188,8 +188,8 @@ fn check_temperatures(board: &Board) -> Result<(), Fault> {
     refuse("cooldown.below_c", high)
 }
 
-/// Checks an entry of a table, by the keys of its lists, the lists, and how many CPUs each needs. It has as many CPUs as
-/// its threads need, which the board has, and no two threads share one if the board has a CPU for each.
+/// Checks an entry of a table, by the keys of its lists, the lists, and how many CPUs each needs. It has as many CPUs
+/// as its threads need, which the board has, and no two threads share one if the board has a CPU for each.
 fn check_entry(
     path: &str,
     threads: Threads,

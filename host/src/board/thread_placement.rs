@@ -46,8 +46,8 @@ impl Board {
     }
 
     /// Places `count` threads of one role on `host`, with the other role on another host: by the profile, or computed
-    /// from the topology, with the reason. Either way the interrupts of `interface` have a CPU of their own if there are
-    /// enough CPUs.
+    /// from the topology, with the reason. Either way the interrupts of `interface` have a CPU of their own if there
+    /// are enough CPUs.
     pub fn one_sided_placement(
         &self,
         count: usize,

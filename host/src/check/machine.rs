@@ -221,7 +221,8 @@ pub(super) fn interrupts(subject: &Subject, nic: &Nic) -> Option<Finding> {
     )
 }
 
-/// Returns the finding about interrupts on CPUs of threads. `None`: all CPUs have threads, and there is no better place.
+/// Returns the finding about interrupts on CPUs of threads. `None`: all CPUs have threads, and there is no better
+/// place.
 pub(super) fn interrupted(
     trouble: &str,
     subject: &Subject,

@@ -82,7 +82,8 @@ fn reports_measured_clock(policy: &CpufreqPolicy) -> bool {
     measuring.iter().any(|name| driver.contains(name))
 }
 
-/// Reports a policy whose maximum is below the hardware's. The finding about throttling tells whether heat is the reason.
+/// Reports a policy whose maximum is below the hardware's. The finding about throttling tells whether heat is the
+/// reason.
 fn capped_clock(policy: &CpufreqPolicy) -> Option<Finding> {
     let (max_khz, hardware_khz) = (policy.max_khz?, policy.hardware_max_khz?);
     let values = json!({

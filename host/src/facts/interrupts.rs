@@ -1,5 +1,5 @@
-//! Interrupts of interfaces by their names in `/proc/interrupts`, and the CPUs that take them. Those of USB adapters are
-//! those of the controller that they are behind.
+//! Interrupts of interfaces by their names in `/proc/interrupts`, and the CPUs that take them. Those of USB adapters
+//! are those of the controller that they are behind.
 
 use std::collections::BTreeSet;
 use std::fs;

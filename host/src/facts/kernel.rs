@@ -127,8 +127,8 @@ impl CpufreqPolicy {
 
 /// Returns every policy, by number: those of `cpufreq/policyN`, and then those below CPUs that none of these has.
 ///
-/// Before Linux 4.x there is no directory `cpufreq/policyN`: each CPU has the files in a directory of its own, or a link
-/// to that of the CPU that it shares its clock with ("cpufreq: create cpu/cpufreq/policyX directories", 2015).
+/// Before Linux 4.x there is no directory `cpufreq/policyN`: each CPU has the files in a directory of its own, or a
+/// link to that of the CPU that it shares its clock with ("cpufreq: create cpu/cpufreq/policyX directories", 2015).
 pub(crate) fn policies(root: &Root) -> Vec<CpufreqPolicy> {
     const CPUS: &str = "sys/devices/system/cpu";
     let names = root.names(format!("{CPUS}/cpufreq"), "policy").into_iter();

@@ -131,7 +131,8 @@ pub struct Host {
     pub conntrack: Option<Conntrack>,
     /// Network interfaces with hardware behind them. Empty if `sys_is_foreign`.
     pub nics: Vec<Nic>,
-    /// True if `/sys` does not show the interfaces of this network namespace: queues, interrupts and RPS are unknown then.
+    /// True if `/sys` does not show the interfaces of this network namespace: queues, interrupts and RPS are unknown
+    /// then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sys_is_foreign: bool,
     /// Reason why IPv4 loopback cannot be used. `None` if it can.

@@ -122,8 +122,8 @@ pub(super) fn virtualization(root: &Root, compatible: &[String]) -> Option<Strin
         .or_else(|| name(is_flagged, "unnamed hypervisor"))
 }
 
-/// Hypervisors, and after each the beginning of a text that it writes into DMI: systemd `src/basic/virt.c` (`dmi_vendor_table`,
-/// 2026-11), and KubeVirt, OpenStack and Apple from its issues #24419, #25298 and #37204.
+/// Hypervisors, and after each the beginning of a text that it writes into DMI: systemd `src/basic/virt.c`
+/// (`dmi_vendor_table`, 2026-11), and KubeVirt, OpenStack and Apple from its issues #24419, #25298 and #37204.
 const DMI: &str = include_str!("hypervisors.txt");
 
 /// Detects hypervisors by what the firmware says of the machine in DMI.
@@ -147,8 +147,8 @@ fn firmware(root: &Root) -> Option<String> {
     })
 }
 
-/// Returns whether this is the Windows Subsystem for Linux, by the release of Microsoft's kernels, or by what it registers
-/// for Windows' programs (systemd `src/basic/virt.c`, `detect_container`).
+/// Returns whether this is the Windows Subsystem for Linux, by the release of Microsoft's kernels, or by what it
+/// registers for Windows' programs (systemd `src/basic/virt.c`, `detect_container`).
 fn is_wsl(root: &Root) -> bool {
     let release = root.text("proc/sys/kernel/osrelease").unwrap_or_default();
     let names = ["Microsoft", "microsoft", "WSL"];

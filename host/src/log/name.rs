@@ -75,16 +75,16 @@ pub fn resume_log(path: &Path, end: End) -> Result<LogWriter, UsageError> {
     })
 }
 
-/// Creates the directory `results`, in which no other run chooses a default name until the returned lock is dropped. `None`:
-/// the directory cannot be created, or its file system has no locks.
+/// Creates the directory `results`, in which no other run chooses a default name until the returned lock is dropped.
+/// `None`: the directory cannot be created, or its file system has no locks.
 pub fn hold_names() -> Option<Flock<File>> {
     fs::create_dir_all(DIRECTORY).ok()?;
     Flock::lock(File::open(DIRECTORY).ok()?, FlockArg::LockExclusive).ok()
 }
 
-/// Creates the directory `results` and returns the first name in it that is free, also for a log: `<UTC time>-<board>` and
-/// the suffix, with a number before it if need be. Two runs may begin in the same second, and a board without a clock
-/// battery begins in 1970 at each boot.
+/// Creates the directory `results` and returns the first name in it that is free, also for a log: `<UTC time>-<board>`
+/// and the suffix, with a number before it if need be. Two runs may begin in the same second, and a board without a
+/// clock battery begins in 1970 at each boot.
 ///
 /// # Errors
 /// Fails if the directory cannot be created.

@@ -46,8 +46,8 @@ fn folded(line: &str, width: usize) -> String {
     folded.trim_end().to_owned() + end
 }
 
-/// Returns whether a line is, behind its label, a command of this program, however its path was typed. No sentence about
-/// a version is one.
+/// Returns whether a line is, behind its label, a command of this program, however its path was typed. No sentence
+/// about a version is one.
 pub fn is_command(line: &str) -> bool {
     let begin = line.char_indices().nth(hanging(line));
     let text = begin.map_or("", |(at, _)| &line[at..]);

@@ -1,5 +1,5 @@
-//! Messages on standard error, and answers on standard output. All of them go through these functions, which escape control
-//! characters: a file's name or text cannot control the terminal.
+//! Messages on standard error, and answers on standard output. All of them go through these functions, which escape
+//! control characters: a file's name or text cannot control the terminal.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -17,8 +17,8 @@ pub const WIDTH: u16 = 100;
 /// Range that known widths are clamped to, in columns.
 const WIDTHS: RangeInclusive<u16> = 60..=120;
 
-/// Writes a line for people to standard error. A closed standard error is no failure. On a terminal, the line is wrapped
-/// at words. Elsewhere it stays whole.
+/// Writes a line for people to standard error. A closed standard error is no failure. On a terminal, the line is
+/// wrapped at words. Elsewhere it stays whole.
 pub fn say(line: &str) {
     let line = escape::line(line);
     let line = as_typed(&line);
@@ -83,8 +83,8 @@ pub fn known_width() -> Option<u16> {
     width_of(&Term::stdout())
 }
 
-/// Returns whether a line of headings is due before this line of windows: before the first one, and on a terminal before
-/// every twentieth.
+/// Returns whether a line of headings is due before this line of windows: before the first one, and on a terminal
+/// before every twentieth.
 pub fn is_header_due(printed: u32) -> bool {
     printed == 0 || (io::stdout().is_terminal() && printed % 20 == 0)
 }

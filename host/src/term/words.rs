@@ -13,8 +13,8 @@ const NAME: &str = "udpbench";
 /// Its commands, parted by blanks.
 pub const COMMANDS: &str = "ab agent boards check compare completions engines files find latency listen manual plan put-back rank report resume run soak suites summarize watch wire";
 
-/// Returns the words of the command line, the program's name first. `cargo bench` adds `--bench` as the last one, which is
-/// left out.
+/// Returns the words of the command line, the program's name first. `cargo bench` adds `--bench` as the last one, which
+/// is left out.
 pub fn words() -> Vec<OsString> {
     without_cargos(env::args_os().collect())
 }
@@ -25,8 +25,8 @@ pub fn words_as_text() -> Vec<String> {
     text.map(|it| it.to_string_lossy().into_owned()).collect()
 }
 
-/// Returns a text whose commands begin with the program as it was typed, such as `./udpbench`, if a shell would not find
-/// it by its name.
+/// Returns a text whose commands begin with the program as it was typed, such as `./udpbench`, if a shell would not
+/// find it by its name.
 pub fn as_typed(text: &str) -> Cow<'_, str> {
     static TYPED: LazyLock<Option<String>> = LazyLock::new(typed);
     match &*TYPED {

@@ -16,7 +16,8 @@ pub fn decimals(half_width: f64) -> usize {
     }
 }
 
-/// Returns the number of decimals for a value whose uncertainty is unknown: more than two digits would claim to know it.
+/// Returns the number of decimals for a value whose uncertainty is unknown: more than two digits would claim to know
+/// it.
 #[must_use]
 pub fn decimals_without_interval(value: f64) -> usize {
     match value.abs() {
@@ -53,8 +54,8 @@ const ASYMMETRY_RATIO: f64 = 0.5;
 /// decimal.
 const MIN_SHOWN_PCT: f64 = 0.2;
 
-/// Half of an interval is shown up to this width, in percent. Nothing is less by 100 % or more, so that a wider interval
-/// never has two like sides.
+/// Half of an interval is shown up to this width, in percent. Nothing is less by 100 % or more, so that a wider
+/// interval never has two like sides.
 const MAX_HALF_PCT: f64 = 99.0;
 
 /// Formats the width of an interval, in percent of its middle: half of it, `5.1`; or the parts below and above the

@@ -1,5 +1,5 @@
-//! Text to and from people: digits, units, lists of CPUs, names that were probably meant, text files, sentences with data,
-//! templates.
+//! Text to and from people: digits, units, lists of CPUs, names that were probably meant, text files, sentences with
+//! data, templates.
 
 pub mod cpu_list;
 pub mod digits;

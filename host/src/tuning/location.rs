@@ -79,8 +79,8 @@ impl Location {
         }
     }
 
-    /// Returns whether the setting is gone together with its interface or its interrupt, which have no value to put back
-    /// then. A governor is not: the kernel keeps it for a CPU that comes back.
+    /// Returns whether the setting is gone together with its interface or its interrupt, which have no value to put
+    /// back then. A governor is not: the kernel keeps it for a CPU that comes back.
     pub fn is_gone(&self, root: &Root) -> bool {
         let parent = match self {
             Self::File(path) if path.starts_with("sys/class/net/") => interface_of(path),

@@ -63,8 +63,8 @@ pub const DEFAULT_MAX_TIME: Duration = Duration::from_secs(600);
 const MIN_WINDOW: Duration = Duration::from_millis(1);
 
 impl Request {
-    /// Reads the host facts, chooses the board profile and makes the plan of a sweep, with the remote host `peer` or on this
-    /// host alone.
+    /// Reads the host facts, chooses the board profile and makes the plan of a sweep, with the remote host `peer` or on
+    /// this host alone.
     ///
     /// # Errors
     /// Fails if an option is wrong or impossible here, and names the fix.

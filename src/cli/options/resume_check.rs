@@ -15,8 +15,8 @@ use crate::results::log::Header;
 use crate::results::row::{isolated_cpus, rps_cpus};
 use crate::sys::files::Root;
 
-/// Compares the host (read below `root`, or the remote one), this program and the plan with `then`. Returns the differences,
-/// such as `the kernel was 6.1, and is 6.6`, and the cases that could run at the start and cannot run now.
+/// Compares the host (read below `root`, or the remote one), this program and the plan with `then`. Returns the
+/// differences, such as `the kernel was 6.1, and is 6.6`, and the cases that could run at the start and cannot run now.
 ///
 /// # Errors
 /// Fails if the board's profile no longer exists.

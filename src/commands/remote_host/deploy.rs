@@ -16,8 +16,8 @@ use crate::sys::interrupt::Interrupt;
 use crate::term::output::say;
 use crate::trial::spawned::THIS_PROGRAM;
 
-/// Directory of the copy on the remote host, below the directory of [`CD_HOME`]. The copy has the name of this program. `mv`
-/// replaces the name; a running copy keeps its file.
+/// Directory of the copy on the remote host, below the directory of [`CD_HOME`]. The copy has the name of this program.
+/// `mv` replaces the name; a running copy keeps its file.
 const REMOTE_DIRECTORY: &str = concat!(".cache/udpbench/", env!("CARGO_PKG_VERSION"));
 
 /// `cd` to the home directory, or to `/data/local/tmp` if it is not writable (Android).
@@ -89,8 +89,8 @@ fn first_word(line: &str) -> &str {
     line.split_whitespace().next().unwrap_or_default()
 }
 
-/// Returns the SHA-256 of a file. Empty without sha256sum on this host. sha256sum gets the open file, since a name such as
-/// /proc/self/exe means another file in another process.
+/// Returns the SHA-256 of a file. Empty without sha256sum on this host. sha256sum gets the open file, since a name such
+/// as /proc/self/exe means another file in another process.
 fn checksum(file: &mut File) -> io::Result<String> {
     let mut command = Command::new("sha256sum");
     let output = command.stdin(file.try_clone()?).output();

@@ -1,5 +1,5 @@
-//! The beginning of a sweep, or of the rest of one that was interrupted: checks the hosts, opens the files, and says what
-//! will be measured.
+//! The beginning of a sweep, or of the rest of one that was interrupted: checks the hosts, opens the files, and says
+//! what will be measured.
 
 use std::path::Path;
 use std::time::Duration;

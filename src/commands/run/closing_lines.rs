@@ -13,8 +13,8 @@ use crate::text::digits::counted;
 use crate::verdict::quality::{Fix, Quality};
 use crate::verdict::rank::Answer;
 
-/// Returns the closing lines, for a terminal of `width` columns. Empty if no case was measured. `saved` are the files of
-/// all passes, the last of which is that of `progress`. With `explains`, they have all that is known.
+/// Returns the closing lines, for a terminal of `width` columns. Empty if no case was measured. `saved` are the files
+/// of all passes, the last of which is that of `progress`. With `explains`, they have all that is known.
 /// `is_clear`: whether it is known what has changed since a baseline. `None`: the question is which engine to choose.
 pub(super) fn of(
     is_clear: Option<bool>,

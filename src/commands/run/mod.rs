@@ -62,7 +62,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Runs the sweep that `request` returns, or resumes the one of a log, and shows the table of all rows. `other` is the remote host, if there is one.
+/// Runs the sweep that `request` returns, or resumes the one of a log, and shows the table of all rows. `other` is the
+/// remote host, if there is one.
 ///
 /// # Errors
 /// Fails as [`run`] does.

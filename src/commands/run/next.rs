@@ -16,8 +16,8 @@ const UNTIL: &str = "5%";
 /// Factor of windows, warm-ups and time limits that were too short. Four times as many windows halve intervals.
 const LONGER: u32 = 4;
 
-/// Returns the lines of all fixes. A command has a line of its own. Ends that shared a CPU are apart in each command that
-/// measures again.
+/// Returns the lines of all fixes. A command has a line of its own. Ends that shared a CPU are apart in each command
+/// that measures again.
 /// `is_late`: `--until` ended by its time limit.
 pub(super) fn steps(
     fixes: &[Fix],

@@ -230,8 +230,8 @@ fn concluding(run: Run) -> Conclude {
     Box::new(move |rows| conclude(rows, run.clone()))
 }
 
-/// Writes the rows of a resumed sweep. A CSV that exists is replaced if it is of this sweep, as the seed says in each of
-/// its lines: all that is in it comes from the log.
+/// Writes the rows of a resumed sweep. A CSV that exists is replaced if it is of this sweep, as the seed says in each
+/// of its lines: all that is in it comes from the log.
 fn resumed_rows(
     args: &RunArgs,
     output: &Path,

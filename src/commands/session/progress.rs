@@ -70,8 +70,8 @@ impl Progress {
         }
     }
 
-    /// Returns the time left: by the model, then by the time that parts have taken, with slow processes, repeated trials
-    /// and cool-downs.
+    /// Returns the time left: by the model, then by the time that parts have taken, with slow processes, repeated
+    /// trials and cool-downs.
     fn time_left(&mut self, work: Work) -> Duration {
         if work.done == self.begun.1 {
             // Heating up and the first cool-down are no part.

@@ -20,8 +20,8 @@ const ONE_IN: usize = 20;
 const SEVERAL: usize = 2;
 
 impl AbComparison {
-    /// Returns the verdict on an engine whose B alone failed, and in several rounds: it may crash now and then. `None`: it
-    /// did not, or B is known to be broken.
+    /// Returns the verdict on an engine whose B alone failed, and in several rounds: it may crash now and then. `None`:
+    /// it did not, or B is known to be broken.
     pub(super) fn failures_of_b_alone(&self, label: &str) -> Option<Verdict> {
         let pairs = self.pairs.iter().zip(self.pairs());
         let of_label = pairs.filter(|(measured, pair)| {
@@ -40,7 +40,8 @@ impl AbComparison {
         })
     }
 
-    /// Returns a sentence on the rounds that were left out of pairs, although nobody is to blame. `None`: there are none.
+    /// Returns a sentence on the rounds that were left out of pairs, although nobody is to blame. `None`: there are
+    /// none.
     pub(super) fn left_out(&self) -> Option<String> {
         let pairs = self.pairs.iter().zip(self.pairs());
         let mut left_out = pairs.filter_map(|(measured, pair)| {

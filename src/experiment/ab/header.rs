@@ -154,7 +154,8 @@ impl<'a> Pair<'a> {
         self.a.refusal().or_else(|| self.b.refusal())
     }
 
-    /// Returns the name of what is judged as one in tables: the engines, or a setting and the workload that it is to help.
+    /// Returns the name of what is judged as one in tables: the engines, or a setting and the workload that it is to
+    /// help.
     pub fn label(&self) -> String {
         match self.tuning {
             Some(tuning) => {

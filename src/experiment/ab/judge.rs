@@ -47,8 +47,8 @@ pub fn judge(comparison: &AbComparison, question: Criterion) -> Judgement {
     judgement
 }
 
-/// Returns the results for programs: objects with the same keys, one for each engine, part and case. `null`: unknown, or
-/// not in this kind of row.
+/// Returns the results for programs: objects with the same keys, one for each engine, part and case. `null`: unknown,
+/// or not in this kind of row.
 pub fn rows(comparison: &AbComparison, judgement: &Judgement) -> Vec<Value> {
     let shared = json!({ "rounds": comparison.rounds() });
     judge::rows::rows(judgement, ["a_value", "b_value"], &shared)
@@ -130,8 +130,8 @@ impl CaseSeries {
     }
 }
 
-/// Returns the weighted mean of these cases for each round that most of them have, by weight. In a few rounds, windows of
-/// a case may have failed.
+/// Returns the weighted mean of these cases for each round that most of them have, by weight. In a few rounds, windows
+/// of a case may have failed.
 fn mean_by_round(series: &[&CaseSeries]) -> ByRound {
     let all: f64 = series.iter().map(|case| case.weight).sum();
     let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();

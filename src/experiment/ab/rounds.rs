@@ -194,8 +194,8 @@ impl AbComparison {
 }
 
 /// Returns the order of a round: groups of pairs that are measured first on one side, then on the other. Cases are
-/// shuffled, and each side comes first equally often. Every round has its own seed, so a resumed comparison continues in
-/// the same order.
+/// shuffled, and each side comes first equally often. Every round has its own seed, so a resumed comparison continues
+/// in the same order.
 fn order(header: &AbHeader, pairs: &[Pair], round: u32) -> Vec<([Side; 2], Vec<usize>)> {
     let has_command = header.a.before.is_some() || header.b.before.is_some();
     let mut groups: Vec<([Side; 2], Vec<usize>)> = Vec::new();

@@ -114,8 +114,8 @@ pub(crate) fn notes(comparison: &AbComparison, judgement: &Judgement) -> String 
     text
 }
 
-/// Returns the number of rounds, from the first one, after which an unclear engine is expected to have a verdict. `None`:
-/// it has one, or its change is not known.
+/// Returns the number of rounds, from the first one, after which an unclear engine is expected to have a verdict.
+/// `None`: it has one, or its change is not known.
 fn rounds_to_tell(
     comparison: &AbComparison,
     judgement: &Judgement,
@@ -169,8 +169,8 @@ fn next(comparison: &AbComparison, judgement: &Judgement) -> String {
     String::new()
 }
 
-/// Returns the command of a comparison with other `rounds`, and windows as long as before. `None`: a side has a duration
-/// of its own.
+/// Returns the command of a comparison with other `rounds`, and windows as long as before. `None`: a side has a
+/// duration of its own.
 fn command(header: &AbHeader, rounds: u32) -> Option<String> {
     let mut options = header.a.options.iter().chain(&header.b.options);
     if options.any(|word| word.starts_with("--duration")) {

@@ -1,5 +1,5 @@
-//! Searches for the highest sustainable load, and for the limiting place above it. Judges whether a CPU and the capacity
-//! stayed the same over all trials.
+//! Searches for the highest sustainable load, and for the limiting place above it. Judges whether a CPU and the
+//! capacity stayed the same over all trials.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -58,8 +58,8 @@ impl LoadTrial {
 }
 
 impl LoadSearch {
-    /// Creates a search without trials. `loads`: first and highest load. `all_rechecks`: number of rechecks of both bounds,
-    /// which widen the interval where the bounds have moved.
+    /// Creates a search without trials. `loads`: first and highest load. `all_rechecks`: number of rechecks of both
+    /// bounds, which widen the interval where the bounds have moved.
     pub(super) fn new(goal: Goal, loads: RangeInclusive<u32>, all_rechecks: usize) -> Self {
         Self {
             goal,
@@ -157,8 +157,9 @@ impl LoadSearch {
         trial.outcome.is_disturbed && !self.is_met(trial)
     }
 
-    /// Returns the reason why the bounds may be wrong, if the trials give one: other programs disturbed at least half of
-    /// the trials that lost too much, at the bounds or below, or half or more of the trials well above them met the goal.
+    /// Returns the reason why the bounds may be wrong, if the trials give one: other programs disturbed at least half
+    /// of the trials that lost too much, at the bounds or below, or half or more of the trials well above them met the
+    /// goal.
     pub(super) fn doubt(&self) -> Option<LoadDoubt> {
         let too_much = f64::from(self.found().too_much?) * (1.0 + NEAR);
         let (mut disturbed, mut lossy, mut good, mut above) = (0, 0, 0, 0);

@@ -142,8 +142,8 @@ impl Lossless {
         })
     }
 
-    /// Returns the result so far, in datagrams per second or datagrams of a train. A rate has no interval if the machine
-    /// was not steady.
+    /// Returns the result so far, in datagrams per second or datagrams of a train. A rate has no interval if the
+    /// machine was not steady.
     pub fn found(&self) -> FoundLoad {
         let mut found = self.load_search.found();
         let Some(Trains { unit, .. }) = self.trains else {

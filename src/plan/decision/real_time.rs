@@ -30,8 +30,9 @@ impl Question<'_> {
 
     /// Checks that real-time threads leave a CPU to the rest of the machine.
     ///
-    /// The coordinator thread has a higher priority and ends each trial. But the kernel's own threads, and whoever wants
-    /// to log in, would wait for all of a window. RT throttling leaves them 5 % of each second; it may be switched off.
+    /// The coordinator thread has a higher priority and ends each trial. But the kernel's own threads, and whoever
+    /// wants to log in, would wait for all of a window. RT throttling leaves them 5 % of each second; it may be
+    /// switched off.
     pub(super) fn leaves_a_cpu(&self, placement: &Placement) -> anyhow::Result<()> {
         let host = self.conditions.host;
         let is_limited = |throttling: Throttling| throttling.pause_us().is_some();

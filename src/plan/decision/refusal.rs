@@ -237,8 +237,8 @@ impl Question<'_> {
         permitted(refusal)
     }
 
-    /// Checks that receivers can take the packets of their CPUs, if they are to, and that real-time threads leave CPUs to
-    /// others.
+    /// Checks that receivers can take the packets of their CPUs, if they are to, and that real-time threads leave CPUs
+    /// to others.
     pub(super) fn can_be_placed(&self, placement: &Placement) -> anyhow::Result<()> {
         self.leaves_a_cpu(placement)?;
         self.starves_nobody(placement)?;

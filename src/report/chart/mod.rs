@@ -1,7 +1,7 @@
 //! Charts as HTML tables and SVG. The page's style defines their colours, for light and dark mode.
 //!
-//! A chart of tracks is a table: label, drawing and values. The drawings share one axis. The browser lays out the text, so
-//! none is cut off or covers another, however narrow the window is. `scale` computes positions and ticks of an axis.
+//! A chart of tracks is a table: label, drawing and values. The drawings share one axis. The browser lays out the text,
+//! so none is cut off or covers another, however narrow the window is. `scale` computes positions and ticks of an axis.
 
 mod scale;
 

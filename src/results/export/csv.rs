@@ -64,9 +64,9 @@ fn record(format: Format, mut cells: Vec<Value>) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Escapes control characters, so that `cat` of the file does not steer a terminal, and prefixes a text with an
-/// apostrophe if a spreadsheet would take it for a formula. Spreadsheets compute such texts and run the commands in them
-/// (CWE-1236). The apostrophe marks a text, as it does for texts typed into a cell. Numbers stay numbers, negative ones
-/// such as -3 included.
+/// apostrophe if a spreadsheet would take it for a formula. Spreadsheets compute such texts and run the commands in
+/// them (CWE-1236). The apostrophe marks a text, as it does for texts typed into a cell. Numbers stay numbers, negative
+/// ones such as -3 included.
 fn safe(value: Option<&Value>) -> Value {
     match value {
         Some(Value::String(text)) => {

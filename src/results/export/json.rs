@@ -1,7 +1,7 @@
-//! JSON output (RFC 8259): an object of the conclusion and the rows, one row per line, or the rows alone (JSON Lines). Numbers are
-//! numbers, missing values are `null`, and `reason` and each of
-//! the list `warnings` have a `code` for programs and a `text` for people. Otherwise the fields are the columns of the CSV, in
-//! the same order.
+//! JSON output (RFC 8259): an object of the conclusion and the rows, one row per line, or the rows alone (JSON Lines).
+//! Numbers are numbers, missing values are `null`, and `reason` and each of
+//! the list `warnings` have a `code` for programs and a `text` for people. Otherwise the fields are the columns of the
+//! CSV, in the same order.
 
 use serde_json::{Error, Value, json};
 

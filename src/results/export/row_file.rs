@@ -105,8 +105,8 @@ impl RowFile {
     /// Writes the rows to standard output if their format was kept for the end.
     ///
     /// # Errors
-    /// Fails if the rows cannot be written, or if their file was moved, removed or changed by another program. It is not
-    /// written again, since the rows come from the log.
+    /// Fails if the rows cannot be written, or if their file was moved, removed or changed by another program. It is
+    /// not written again, since the rows come from the log.
     pub fn finish(&self) -> anyhow::Result<()> {
         match &self.file {
             Some(file) if file.is_in_place() => Ok(()),

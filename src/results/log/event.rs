@@ -1,5 +1,5 @@
-//! Events of the logs of sweeps, searches and comparisons, and the limits of the counts of a window: no sum and no difference
-//! of them overflows, whatever a program counted.
+//! Events of the logs of sweeps, searches and comparisons, and the limits of the counts of a window: no sum and no
+//! difference of them overflows, whatever a program counted.
 
 use std::fmt;
 use std::time::Duration;
@@ -52,8 +52,8 @@ pub enum Event {
         /// Counts of the window, if it was measured. They are in no row.
         sample: Option<Box<Sample>>,
     },
-    /// A case, or a setting in it, could not be measured and is not tried again. In a comparison: a window, and later
-    /// rounds try again.
+    /// A case, or a setting in it, could not be measured and is not tried again. In a comparison, only this
+    /// window failed: later rounds try again.
     Failed {
         /// The case, or the setting in it.
         #[serde(flatten)]

@@ -21,14 +21,15 @@ pub struct Column {
     /// Heading above the column in docs/COLUMNS.md.
     pub section: &'static str,
     /// Period that the column covers: `Plan`: settings of the plan; `Start`: state of host and program at the start;
-    /// `Window`: from the opening to the closing of each window; `Drain`: datagrams sent from the opening of each window on,
-    /// until the queues were empty; `Run`: each window with its warm-up and its drain; `Verify`: windows of `--verify`;
-    /// `Case`: all windows of the case.
+    /// `Window`: from the opening to the closing of each window; `Drain`: datagrams sent from the opening of each
+    /// window on, until the queues were empty; `Run`: each window with its warm-up and its drain; `Verify`: windows of
+    /// `--verify`; `Case`: all windows of the case.
     pub over: &'static str,
-    /// Conditions under which the column is empty.
+    /// Conditions under which the column is empty, or `never`. `no window`, `no speed` (no window, or the case failed)
+    /// and `unchecked` are explained in docs/COLUMNS.md.
     pub empty: &'static str,
-    /// Type of the values, in Rust's words. An empty value of an `Option` is `null` in JSON; otherwise it is an empty text,
-    /// or the column is never empty.
+    /// Type of the values, in Rust's words. An empty value of an `Option` is `null` in JSON; otherwise it is an empty
+    /// text, or the column is never empty.
     pub type_name: &'static str,
     /// Runs in which a CSV has the column by default.
     pub short: Short,

@@ -1,5 +1,6 @@
 //! The columns of the results: the one place where a column is named, explained and computed, from what
-//! `computed.rs` collects. The header of a CSV, docs/COLUMNS.md and docs/rows.schema.json follow from here. A new column is an entry.
+//! `computed.rs` collects. The header of a CSV, docs/COLUMNS.md and docs/rows.schema.json follow from here. A new
+//! column is an entry.
 
 use super::column::{self, Column, Short, columns, decimals, milliseconds};
 use super::computed::Computed;
@@ -18,7 +19,8 @@ use crate::host::placement::Placement;
 use crate::stats;
 
 // A sentence; name: type, unit, what it covers, when a CSV has it by default, when it is empty => its value.
-// An estimate goes on: decimals, method of Row for it and its bounds, their names, and when CSVs have them and they are empty.
+// An estimate goes on: decimals, method of Row for it and its bounds, their names, and when CSVs have them and they are
+// empty.
 columns! { |it: &Computed|
     "What people plot" {
         /// Engine as tables name it, such as `gso>gro` or `mmsg/32`.
@@ -138,7 +140,7 @@ columns! { |it: &Computed|
         /// CPUs of the senders, `>`, CPUs of the receivers, such as `2,1>3,0`; with 1 thread its CPU; or `none`.
         #[serde(serialize_with = "column::or_empty")]
         pin: Option<Placement>, "", Plan, Never, "skipped" => it.input.pin.cloned();
-        /// Windows that were measured.
+        /// Windows that were measured; all count, also contaminated ones.
         rounds: u32, "", Case, Always, "never" => it.samples.len().try_into().unwrap_or(u32::MAX);
         /// Median length of a window.
         window_ms: Option<f64>, "ms", Window, Never, "no window" => derived::window_ms(it.samples);

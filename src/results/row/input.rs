@@ -1,5 +1,5 @@
-//! What a row is computed from: the facts that all rows of a run share, and what its case has. Texts of facts are empty if
-//! a fact is unknown, and `no` if something is known to be absent.
+//! What a row is computed from: the facts that all rows of a run share, and what its case has. Texts of facts are empty
+//! if a fact is unknown, and `no` if something is known to be absent.
 
 use std::fmt;
 use std::time::Duration;

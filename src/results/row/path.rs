@@ -141,7 +141,8 @@ fn damaged_frames(samples: &[Sample]) -> Option<CaseWarning> {
     })
 }
 
-/// Returns a warning about packets that a driver lost on the way of the datagrams, by its own counters, with the reason.
+/// Returns a warning about packets that a driver lost on the way of the datagrams, by its own counters, with the
+/// reason.
 fn lost_in_driver(samples: &[Sample]) -> Option<CaseWarning> {
     let is_on_the_way = |end: &str, name: &str| match way(None, name) {
         Some(Way::In) => end == "receiver" && !is_damage(name),

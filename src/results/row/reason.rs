@@ -108,7 +108,8 @@ impl fmt::Display for Reason {
 }
 
 sentences! {
-    /// Reason why a case failed. `hindrance`: what the kernel said to the calls of a case that moved nothing, after a colon.
+    /// Reason why a case failed. `hindrance`: what the kernel said to the calls of a case that moved nothing, after a
+    /// colon.
     pub enum Failure {
         "counts-differ": CountsDiffer { windows: usize, datagrams: u64 } =>
             "packet counts do not add up in {}: {} unaccounted for",

@@ -8,9 +8,9 @@ use super::derived::Value;
 use crate::data::Sample;
 use crate::stats;
 
-/// Returns the residual scatter of a case: the standard deviation of the logarithms of `value` over the rounds, less what
-/// the other engines of its block have in common in the same rounds, in percent. It decides whether two cases of a block
-/// differ, without the changes of the machine that affect all of them.
+/// Returns the residual scatter of a case: the standard deviation of the logarithms of `value` over the rounds, less
+/// what the other engines of its block have in common in the same rounds, in percent. It decides whether two cases of a
+/// block differ, without the changes of the machine that affect all of them.
 ///
 /// `others`: the windows of
 /// each case of the block with another engine. `None`: fewer than two rounds, or a value that is not positive.

@@ -79,8 +79,8 @@ fn dead(input: &RowInput) -> Option<Failure> {
     })
 }
 
-/// Returns how many datagrams the kernel refused to send, why, and where to look. `None`: none were refused. Between two
-/// hosts, datagrams are refused also if the only reason was a full queue.
+/// Returns how many datagrams the kernel refused to send, why, and where to look. `None`: none were refused. Between
+/// two hosts, datagrams are refused also if the only reason was a full queue.
 pub(super) fn refusals(samples: &[Sample]) -> Option<String> {
     let datagrams = derived::total_accounting(samples).refused;
     let threads = samples.iter().flat_map(|sample| &sample.threads);

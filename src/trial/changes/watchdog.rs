@@ -1,10 +1,10 @@
 //! The watchdog: a process that puts settings back when the process that changed them cannot, however that one ended:
 //! SIGKILL, the OOM killer, a closed ssh.
 //!
-//! The watchdog is told the values of settings before they are changed, and answers. If its input ends before all is put
-//! back, or the change lasts longer than announced, it puts back all settings that are still changed. It has its own
-//! session and survives Ctrl-C, SIGTERM and SIGHUP. Nothing helps against a SIGKILL of both processes, or the end of the
-//! machine.
+//! The watchdog is told the values of settings before they are changed, and answers. If its input ends before all is
+//! put back, or the change lasts longer than announced, it puts back all settings that are still changed. It has its
+//! own session and survives Ctrl-C, SIGTERM and SIGHUP. Nothing helps against a SIGKILL of both processes, or the end
+//! of the machine.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
@@ -93,8 +93,8 @@ fn failure(setting: &Setting, root: &Root) -> Option<String> {
         before,
         tried,
     } = setting;
-    // A setting that cannot be set at all, such as an interrupt that the kernel manages, was not changed either. A value
-    // that is neither is of somebody else.
+    // A setting that cannot be set at all, such as an interrupt that the kernel manages, was not changed either. A
+    // value that is neither is of somebody else.
     let is_changed = |now: &str| location.is_same(now, tried) && !location.is_same(now, before);
     if location.read(root).is_ok_and(|now| !is_changed(&now)) {
         return None;

@@ -58,8 +58,8 @@ pub(crate) fn run(
     })
 }
 
-/// Finds the longest payload, in bytes and up to `most`, that arrives in one piece over a link in this direction, and is
-/// answered. If not even short payloads do, returns the packets that the receivers' host lost meanwhile, by place.
+/// Finds the longest payload, in bytes and up to `most`, that arrives in one piece over a link in this direction, and
+/// is answered. If not even short payloads do, returns the packets that the receivers' host lost meanwhile, by place.
 ///
 /// # Errors
 /// Fails if an end is gone.
@@ -95,8 +95,8 @@ pub(crate) fn longest_payload(
     Ok(longest.ok_or(places))
 }
 
-/// Has the receiving end bind its sockets. Returns the agents of receivers and senders, and the addresses that the receivers
-/// are bound to.
+/// Has the receiving end bind its sockets. Returns the agents of receivers and senders, and the addresses that the
+/// receivers are bound to.
 fn begin<'a>(
     spec: &TrialSpec,
     local: &'a mut Agent,

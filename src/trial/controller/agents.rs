@@ -165,7 +165,8 @@ impl<'a> Agents<'a> {
         }
     }
 
-    /// Returns why no process can be started, so that trials run in this one. `None`: the agent has a process of its own.
+    /// Returns why no process can be started, so that trials run in this one. `None`: the agent has a process of its
+    /// own.
     pub fn refusal(&mut self) -> Option<String> {
         let _ = self.both();
         match &self.local {
@@ -256,8 +257,8 @@ impl<'a> Agents<'a> {
     }
 
     /// Finds the longest payload that arrives in one piece in this direction: see
-    /// [`LinkEnd::longest_payload`](crate::plan::LinkEnd::longest_payload). If none arrives, returns the packets that the
-    /// receiving host lost meanwhile, by place.
+    /// [`LinkEnd::longest_payload`](crate::plan::LinkEnd::longest_payload). If none arrives, returns the packets that
+    /// the receiving host lost meanwhile, by place.
     ///
     /// # Errors
     /// Returns [`Interrupted`] if the program is asked to end. Returns another error if something cannot be

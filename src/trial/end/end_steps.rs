@@ -88,8 +88,8 @@ impl TrialServer {
         run_across(spec, running, conversation)
     }
 
-    /// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at this receiver and is answered.
-    /// `None`: not even short payloads arrive.
+    /// Finds the longest payload, in bytes and up to `most`, that arrives in one piece at this receiver and is
+    /// answered. `None`: not even short payloads arrive.
     ///
     /// Nearly always that is `most`, and a single probe shows it.
     ///
@@ -147,8 +147,8 @@ fn open<'a>(
     Ok((local.open(spec, role)?, scope))
 }
 
-/// Runs the threads of an end, waits until the datagrams that were sent to it have arrived, if it receives any, and tells
-/// its result. The senders' end first tells its counts.
+/// Runs the threads of an end, waits until the datagrams that were sent to it have arrived, if it receives any, and
+/// tells its result. The senders' end first tells its counts.
 fn run_across(
     spec: &TrialSpec,
     mut running: RunningEnd,

@@ -1,5 +1,5 @@
-//! Trials in this process, by its own clock, up to the start barrier and as a whole; the settings that are changed for a
-//! trial.
+//! Trials in this process, by its own clock, up to the start barrier and as a whole; the settings that are changed for
+//! a trial.
 
 use std::time::Instant;
 

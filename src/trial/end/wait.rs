@@ -67,8 +67,8 @@ pub(crate) fn window(
 /// Waits for `duration`.
 ///
 /// A long wait also reads the sensors, since the firmware forgets within 2 s that it throttled, and the drops,
-/// since the kernel counts them with 32 bits, and the power if there is a meter. Windows of ordinary length are not disturbed, except to wake threads that
-/// would wait for a lost datagram.
+/// since the kernel counts them with 32 bits, and the power if there is a meter. Windows of ordinary length are not
+/// disturbed, except to wake threads that would wait for a lost datagram.
 ///
 /// # Errors
 /// Fails if a thread has ended, or if something cannot be read.
@@ -110,8 +110,8 @@ pub(crate) fn pass(duration: Duration, running: &mut RunningEnd) -> anyhow::Resu
 /// `expected` is the number of datagrams that the other host has sent here; `None`: all of the trial is on this host.
 ///
 /// A path may repeat datagrams, and strangers may send some. A surplus therefore does not make up for a missing
-/// datagram: across a path, the wait ends when nothing moves, or after 2 s if no datagram seems missing and no answer is
-/// owed.
+/// datagram: across a path, the wait ends when nothing moves, or after 2 s if no datagram seems missing and no answer
+/// is owed.
 ///
 /// If the kernel counts a GRO aggregate of several datagrams as one drop, the number of datagrams in flight is unknown
 /// once there are drops. The wait then checks the queues themselves: those of the sockets, and those of the CPUs before

@@ -1,5 +1,5 @@
-//! The result of one end of a trial: plain data that means the same to another process. The results of all ends make one
-//! sample.
+//! The result of one end of a trial: plain data that means the same to another process. The results of all ends make
+//! one sample.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ use crate::sys::sensors::SensorReadings;
 pub struct EndResult {
     /// Host that this end ran on.
     pub host: HostId,
-    /// Sample of this end alone: its own threads and sockets, by the clock of its host. Sizes of buffers are 0 where it has
-    /// no such socket. The merged sample has the kernel's discards and the directions.
+    /// Sample of this end alone: its own threads and sockets, by the clock of its host. Sizes of buffers are 0 where it
+    /// has no such socket. The merged sample has the kernel's discards and the directions.
     pub sample: Sample,
     /// The kernel's discards since the trial began: when the window opened, when it closed, and at the end.
     pub discards: [Discarded; 3],

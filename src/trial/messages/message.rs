@@ -123,8 +123,8 @@ pub enum Request {
     Accept(Vec<Flow>),
     /// Return whether a probe datagram of this sender has arrived.
     HasProbeArrived(SocketAddr),
-    /// Return the packets that this host has lost on the way in since the echo started, or since the first request of this
-    /// kind, by place.
+    /// Return the packets that this host has lost on the way in since the echo started, or since the first request of
+    /// this kind, by place.
     LossPlaces,
     /// Have the threads wait for the start.
     Ready,

@@ -1,5 +1,5 @@
-//! The stream between a controller and an agent: messages, and a heartbeat in between. Both ends send it twice a second,
-//! and an end that stays silent is gone. An agent's [`Conversation`] has one answer to each request.
+//! The stream between a controller and an agent: messages, and a heartbeat in between. Both ends send it twice a
+//! second, and an end that stays silent is gone. An agent's [`Conversation`] has one answer to each request.
 
 use std::io::Write;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};

@@ -1,4 +1,5 @@
-//! What this host loses on the way during a trial: by place, by the kernel's reason, and by the counters of an interface.
+//! What this host loses on the way during a trial: by place, by the kernel's reason, and by the counters of an
+//! interface.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -14,16 +15,16 @@ use crate::sys::nic::Wireless;
 use crate::sys::path_counters::PathCounters;
 use crate::trial::messages::end_result::PathGrowth;
 
-/// Counters of the places that lose packets on the way in (the table of [`PLACES`](crate::sys::loss_places::PLACES)), and
-/// their values at the start.
+/// Counters of the places that lose packets on the way in (the table of [`PLACES`](crate::sys::loss_places::PLACES)),
+/// and their values at the start.
 pub(crate) struct LossWatch {
     reader: LossReader,
     before: LossCounters,
 }
 
 impl LossWatch {
-    /// Starts to watch the places that a reader reads. For longer than a trial, it has to be one without the kernel's drop
-    /// reasons, and starting those takes longer than a window.
+    /// Starts to watch the places that a reader reads. For longer than a trial, it has to be one without the kernel's
+    /// drop reasons, and starting those takes longer than a window.
     pub(crate) fn start(mut reader: LossReader) -> Self {
         let before = reader.read();
         Self { reader, before }
@@ -48,7 +49,8 @@ fn places(growth: &LossCounters) -> BTreeMap<String, u64> {
 /// than a window.
 #[derive(Default)]
 pub(crate) struct ReasonWatch {
-    /// Empty until they are asked for. `None`: the kernel does not report reasons; a message before the start has said so.
+    /// Empty until they are asked for. `None`: the kernel does not report reasons; a message before the start has said
+    /// so.
     counters: OnceCell<Option<DropReasons>>,
     before: BTreeMap<String, u64>,
 }

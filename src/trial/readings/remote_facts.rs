@@ -1,5 +1,5 @@
-//! Facts about another host that the controller needs before it makes a plan, and drops of other traffic at the interfaces
-//! while nothing is measured: they would be taken for drops of the measured traffic.
+//! Facts about another host that the controller needs before it makes a plan, and drops of other traffic at the
+//! interfaces while nothing is measured: they would be taken for drops of the measured traffic.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;

@@ -70,8 +70,8 @@ impl SnapshotReader<'_> {
 
     fn read(&self, discards_move: bool) -> anyhow::Result<Snapshot> {
         let threads = self.threads;
-        // On a slow CPU, that reading would keep the window open for milliseconds, and look like a coordinator thread that
-        // was held up.
+        // On a slow CPU, that reading would keep the window open for milliseconds, and look like a coordinator thread
+        // that was held up.
         let discards = || discards_move.then(Discards::read).unwrap_or_default();
         let discards_before = discards();
         let at = Instant::now();

@@ -171,7 +171,8 @@ fn spread(
     Ok(flows)
 }
 
-/// Returns whether a receiver may have one more flow, if all are spread evenly. Some have one flow more than others then.
+/// Returns whether a receiver may have one more flow, if all are spread evenly. Some have one flow more than others
+/// then.
 fn has_room(flows: &[Flow], receiver: usize, senders: usize, receivers: usize) -> bool {
     let count = |of: usize| flows.iter().filter(|flow| flow.receiver == of).count();
     let (each, more) = (senders / receivers, senders % receivers);

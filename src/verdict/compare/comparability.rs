@@ -87,8 +87,8 @@ pub(super) fn remarks(pairs: &[[&Row; 2]]) -> Vec<String> {
     facts.chain(remark("windows", length, &windows)).collect()
 }
 
-/// Returns whether windows have other lengths. These are measured, so they are never quite the same: on a busy machine, a
-/// short window becomes longer by less than a half.
+/// Returns whether windows have other lengths. These are measured, so they are never quite the same: on a busy machine,
+/// a short window becomes longer by less than a half.
 fn are_other_windows(base: &Row, new: &Row) -> bool {
     let lengths = base.window_ms.zip(new.window_ms);
     let ratio = lengths.map_or(1.0, |(base, new)| (base / new).max(new / base));

@@ -17,8 +17,8 @@ pub(super) struct MatchedCase<'a> {
 
 const SIDES: [&str; 2] = ["BEFORE", "AFTER"];
 
-/// Returns the cases that were measured in all files before and are in all files after, and why others are left out, with
-/// their numbers.
+/// Returns the cases that were measured in all files before and are in all files after, and why others are left out,
+/// with their numbers.
 pub(super) fn cases(sides: [&[Results]; 2]) -> (Vec<MatchedCase<'_>>, BTreeMap<String, usize>) {
     let counts = sides.map(<[Results]>::len);
     let mut by_case: BTreeMap<String, [Vec<Vec<&Row>>; 2]> = BTreeMap::new();

@@ -34,8 +34,8 @@ pub struct Comparison {
     pub names: [Vec<String>; 2],
     /// Verdicts on engines, parts and cases.
     pub judgement: Judgement,
-    /// Median change of the engines that did not change themselves, as a fraction: the machine, the kernel, or what they
-    /// share. `None`: nothing was compared.
+    /// Median change of the engines that did not change themselves, as a fraction: the machine, the kernel, or what
+    /// they share. `None`: nothing was compared.
     pub machine: Option<f64>,
     /// Remarks on facts that the numbers do not show.
     pub remarks: Vec<String>,

@@ -4,15 +4,15 @@
 //! machine does other work. So the sweeps themselves, or the cases of one sweep, must show by how much cases differ by
 //! chance.
 //!
-//! - **Machine**: in each block of each sweep, the middle of the other engines (Hodges & Lehmann) is subtracted. A change
-//!   of the machine hits all of them, and a change of one engine hardly moves it.
+//! - **Machine**: in each block of each sweep, the middle of the other engines (Hodges & Lehmann) is subtracted. A
+//!   change of the machine hits all of them, and a change of one engine hardly moves it.
 //! - **Scatter**, by thread count, as threads that share CPUs scatter many times more: with two sweeps or more on each
 //!   side, that of the sweeps of a side around their mean. Otherwise, also that of the cases of an engine around their
 //!   common change, where the change may depend on each parameter that has enough blocks.
 //! - **Who changed** is asked by `rivals`.
 //! - **States** of a virtual machine outlast a run, so that none shows them: a change that may be one is nobody's.
-//! - **Errors** of cases of one block are correlated as they were found to be, and average out between blocks. A tenth of
-//!   the machine's change is added, as it does not meet all engines alike.
+//! - **Errors** of cases of one block are correlated as they were found to be, and average out between blocks. A tenth
+//!   of the machine's change is added, as it does not meet all engines alike.
 
 mod rivals;
 
@@ -82,8 +82,8 @@ impl Sweeps {
         self.machine(&changed).into_values().collect()
     }
 
-    /// Returns the change of the machine in each block: the median change of the cases that have not changed themselves,
-    /// by engine, as a logarithm. Blocks without such cases are left out.
+    /// Returns the change of the machine in each block: the median change of the cases that have not changed
+    /// themselves, by engine, as a logarithm. Blocks without such cases are left out.
     fn machine(&self, changed: &BTreeSet<usize>) -> BTreeMap<BlockKey, f64> {
         let of_block = |engines: &BTreeMap<String, Vec<usize>>| {
             let others = others(engines, "", changed).into_iter();
@@ -353,8 +353,8 @@ impl Sweeps {
         scatter
     }
 
-    /// Returns what no change explains of the cases of an engine, in units of a single sweep, each time with the share of
-    /// the variance that is expected to be left.
+    /// Returns what no change explains of the cases of an engine, in units of a single sweep, each time with the share
+    /// of the variance that is expected to be left.
     fn unexplained(&self, cases: &[usize], logs: &[Option<[Vec<f64>; 2]>]) -> Vec<(Vec<f64>, f64)> {
         let mut all = Vec::new();
         let sides = self.counts.iter().enumerate();
@@ -372,8 +372,8 @@ impl Sweeps {
         all
     }
 
-    /// Returns what the common change of an engine does not explain of its cases. The change may depend on each parameter
-    /// whose values all have enough blocks.
+    /// Returns what the common change of an engine does not explain of its cases. The change may depend on each
+    /// parameter whose values all have enough blocks.
     fn around_common_change(
         &self,
         cases: &[usize],

@@ -287,7 +287,8 @@ impl Judgement {
         engines.chain(cases).any(Verdict::is_bad)
     }
 
-    /// Returns whether each engine is surely not worse than before by more than the threshold, and no case is undecided.
+    /// Returns whether each engine is surely not worse than before by more than the threshold, and no case is
+    /// undecided.
     pub fn is_surely_not_worse(&self) -> bool {
         let is_undecided = |case: &JudgedCase| matches!(case.answer.verdict, Verdict::Undecided(_));
         // Nor is anything called the contrary by what could not have called a change.

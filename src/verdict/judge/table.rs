@@ -189,7 +189,8 @@ pub(crate) fn interval(change: Option<Change>) -> String {
     change.map_or_else(String::new, text)
 }
 
-/// Formats a fraction in percent, always with a sign, without `%`: one decimal below 100 %, none from there on, `>999` above 999 %.
+/// Formats a fraction in percent, always with a sign, without `%`: one decimal below 100 %, none from there on, `>999`
+/// above 999 %.
 pub(crate) fn percent(fraction: f64) -> String {
     // Adding 0 removes the sign of a zero.
     match (1000.0 * fraction).round() / 10.0 + 0.0 {

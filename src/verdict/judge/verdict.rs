@@ -17,8 +17,8 @@ pub enum Verdict {
     Same,
     /// Possible change: the interval is too wide to tell.
     Unclear,
-    /// Possible change that more of the same would not tell, with the reason: a busy machine, it may be another engine's,
-    /// or nothing shows by how much results differ by chance.
+    /// Possible change that more of the same would not tell, with the reason: a busy machine, it may be another
+    /// engine's, or nothing shows by how much results differ by chance.
     Undecided(Obstacle),
     /// Failure of a case that worked before, with the reason.
     Broken(Obstacle),

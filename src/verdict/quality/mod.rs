@@ -235,8 +235,8 @@ fn fixes(cases: &[&Row], grade: Grade, half_width_pct: Option<f64>) -> Vec<Fix> 
     fixes.into_iter().flatten().collect()
 }
 
-/// Returns the reasons for a grade below good, that of most cases first. Reasons with equal counts keep the order: doubts as
-/// in [`DOUBTS`], loss of cases that were not at full speed, the width of the intervals.
+/// Returns the reasons for a grade below good, that of most cases first. Reasons with equal counts keep the order:
+/// doubts as in [`DOUBTS`], loss of cases that were not at full speed, the width of the intervals.
 fn reasons(cases: &[&Row], half_width_pct: Option<f64>) -> Vec<String> {
     if cases.is_empty() {
         return vec!["no case was measured".to_owned()];

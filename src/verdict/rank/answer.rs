@@ -23,8 +23,8 @@ pub struct Answer {
     hints: Vec<String>,
     /// Commands to type next, each below a line that says what for.
     pub next: Vec<String>,
-    /// A rate that the path takes, in datagrams per second, if every engine filled it under some conditions: the next step,
-    /// whatever was lost.
+    /// A rate that the path takes, in datagrams per second, if every engine filled it under some conditions: the next
+    /// step, whatever was lost.
     pub rate_to_compare_at: Option<u64>,
     /// True if four times as many windows may tell more engines apart.
     pub is_too_noisy: bool,
@@ -188,7 +188,8 @@ fn said(
     said
 }
 
-/// Returns the lines on intervals, which hold within this run, and on how far earlier runs of the best engines differed.
+/// Returns the lines on intervals, which hold within this run, and on how far earlier runs of the best engines
+/// differed.
 fn reach(board: &BoardRanking, best: &Labels, has_interval: bool) -> Vec<String> {
     let within = if board.is_virtual && (has_interval || board.is_latency) {
         Some("On a virtual machine, another run may differ, also in who is ahead")

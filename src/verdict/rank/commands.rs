@@ -1,5 +1,5 @@
-//! Commands that measure again what an answer is about: between two hosts, or at rates that engines can receive. Of several
-//! runs, or of rows alone, the options are not known: the reader adds them.
+//! Commands that measure again what an answer is about: between two hosts, or at rates that engines can receive. Of
+//! several runs, or of rows alone, the options are not known: the reader adds them.
 
 use super::BoardRanking;
 use crate::data::{BlockKey, Workload};

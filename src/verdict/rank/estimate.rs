@@ -31,8 +31,8 @@ struct Error {
 pub(super) type SampleDeviation = Option<(f64, usize)>;
 
 impl Reading {
-    /// Returns a value with what is known of its uncertainty: its interval in the row, its scatter, and its scatter from
-    /// round to round without the part that is common to all engines. `None` if it is not a positive number.
+    /// Returns a value with what is known of its uncertainty: its interval in the row, its scatter, and its scatter
+    /// from round to round without the part that is common to all engines. `None` if it is not a positive number.
     pub(super) fn of(
         [value, low, high]: Interval,
         scatter: SampleDeviation,

@@ -79,8 +79,8 @@ impl Gain {
     }
 }
 
-/// Says what the engines to use gain over std, a line for each: `2.4 times std at 26 B, 2.4 at 1460 B; 0.49, 0.50 of its
-/// CPU time`. Names it unless it `is_named` already.
+/// Says what the engines to use gain over std, a line for each: `2.4 times std at 26 B, 2.4 at 1460 B; 0.49, 0.50 of
+/// its CPU time`. Names it unless it `is_named` already.
 pub(super) fn advised(gains: &[Gain], is_named: bool) -> Vec<String> {
     let advised: Vec<&Gain> = gains.iter().filter(|gain| gain.is_advised).collect();
     let is_named = is_named && advised.iter().all(|gain| gain.engine == advised[0].engine);
@@ -160,8 +160,8 @@ pub(super) fn gains(
     gains
 }
 
-/// Finds the best engine of a technique. Prefers engines that lose little and let CPUs sleep. std alone is no finding: all
-/// are compared with it.
+/// Finds the best engine of a technique. Prefers engines that lose little and let CPUs sleep. std alone is no finding:
+/// all are compared with it.
 fn best_of<'a>(
     board: &BoardRanking,
     averaged: &'a Averaged,

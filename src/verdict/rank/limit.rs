@@ -22,8 +22,8 @@ pub(super) struct Reached {
     limit: Option<Limit>,
     /// Datagrams received per second.
     pps: f64,
-    /// CPU time of the senders and of the receivers per datagram, in nanoseconds. `None`: both ends shared a CPU, or it is
-    /// not known.
+    /// CPU time of the senders and of the receivers per datagram, in nanoseconds. `None`: both ends shared a CPU, or it
+    /// is not known.
     ns: Option<[f64; 2]>,
 }
 
@@ -136,8 +136,9 @@ pub(super) fn full_path(known: &[Reached], all: &[Reached], are_clean: bool) -> 
     })
 }
 
-/// Returns whether all reach the same rate although CPU times differ at both ends: a CPU would keep each of them at another
-/// rate. A thread may be busy all the same, as the kernel empties a queue in its calls: its CPU time says nothing then.
+/// Returns whether all reach the same rate although CPU times differ at both ends: a CPU would keep each of them at
+/// another rate. A thread may be busy all the same, as the kernel empties a queue in its calls: its CPU time says
+/// nothing then.
 fn is_same_whatever_cpu(all: &[Reached]) -> bool {
     /// Ratio of rates that only one cause explains, and of CPU times that are not the same.
     const EQUAL: f64 = 1.02;

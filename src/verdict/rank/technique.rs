@@ -37,8 +37,8 @@ impl Technique {
         }
     }
 
-    /// Returns by how much a state of a virtual machine that outlasts a run changes the ratio to another engine, in percent
-    /// (docs/METHODOLOGY.md).
+    /// Returns by how much a state of a virtual machine that outlasts a run changes the ratio to another engine, in
+    /// percent (docs/METHODOLOGY.md).
     pub(crate) fn state_pct(self) -> f64 {
         match self {
             Self::OneCall | Self::Batches => 20.0,

@@ -89,7 +89,8 @@ fn those_whose_intervals_overlap_share_a_place() {
     );
 }
 
-/// Models a round in which one engine was far off: the interval of its ratio is narrow, its scatter round by round is not.
+/// Models a round in which one engine was far off: the interval of its ratio is narrow, its scatter round by round is
+/// not.
 #[test]
 fn an_engine_whose_interval_is_above_std_is_not_called_too_noisy_beside_it() {
     for half in [0.059, 0.04] {

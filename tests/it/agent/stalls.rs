@@ -33,8 +33,8 @@ fn in_an_open_loop_a_server_that_is_stopped_delays_all_requests_meanwhile() {
     assert!(half >= 20 && most >= 2, "{half} and {most} of {times:?}");
 }
 
-/// The client waits: it sees a stall once, however many requests others would have sent meanwhile. So all its round trips
-/// together are no longer than the window, and the last of them.
+/// The client waits: it sees a stall once, however many requests others would have sent meanwhile. So all its round
+/// trips together are no longer than the window, and the last of them.
 #[test]
 fn in_a_closed_loop_a_server_that_is_stopped_costs_one_long_round_trip() {
     let found = stalled("std:std/2t/100B/connected/v4/rr/up");
@@ -51,8 +51,8 @@ fn in_a_closed_loop_a_server_that_is_stopped_costs_one_long_round_trip() {
     );
 }
 
-/// The round trips of a window in which the server is stopped for a while, several times: nobody can know from outside when
-/// a window begins.
+/// The round trips of a window in which the server is stopped for a while, several times: nobody can know from outside
+/// when a window begins.
 fn stalled(key: &str) -> RoundTrips {
     let (child, mut servers) = far_agent();
     let pid = Pid::from_raw(child.id().try_into().expect("a process id"));

@@ -31,8 +31,8 @@ pub fn built_and_runnable() -> impl Iterator<Item = &'static Entry> {
     crate::engines_under_test().filter(|entry| entry.probe().is_ok())
 }
 
-/// Returns cases of every engine under test with itself or its partner, over every connection, IP version and 1 to 4 threads. One
-/// thread only if the engine can use one.
+/// Returns cases of every engine under test with itself or its partner, over every connection, IP version and 1 to 4
+/// threads. One thread only if the engine can use one.
 pub fn matrix(payload: u32) -> Vec<Case> {
     let mut cases = Vec::new();
     for entry in built_and_runnable() {

@@ -7,8 +7,8 @@ use udpbench::results::row::{Row, Status};
 use super::lab::{Builder, Lab};
 use super::{Place, program, rows, stderr};
 
-/// Few rounds. Senders and receivers have a CPU each: two threads that wake each other on one, as those of two hosts that
-/// are one may be put, let nobody else run there for seconds (Linux 6.18), ssh among them.
+/// Few rounds. Senders and receivers have a CPU each: two threads that wake each other on one, as those of two hosts
+/// that are one may be put, let nobody else run there for seconds (Linux 6.18), ssh among them.
 pub const SHORT: &str =
     "--pin 0,0:1,1 --no-reference --heat 0s --warmup 5ms --rounds 5 -q -o out.csv";
 

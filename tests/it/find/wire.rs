@@ -60,13 +60,14 @@ pub(super) fn search(lab: &Lab, words: &str) -> Vec<Value> {
     rows
 }
 
-/// Datagrams that may come at once, as threads sleep too long: what is due in so many seconds. A trial of 500 ms bears 0.8 %
-/// more than the rate where it is 4 ms.
+/// Datagrams that may come at once, as threads sleep too long: what is due in so many seconds. A trial of 500 ms bears
+/// 0.8 % more than the rate where it is 4 ms.
 fn burst(pps: f64, seconds: f64) -> f64 {
     (seconds * pps).max(5.0).round()
 }
 
-/// A token bucket of so many datagrams per second, or about as many: which exactly, and the cable. Its queue is 50 ms long.
+/// A token bucket of so many datagrams per second, or about as many: which exactly, and the cable. Its queue is 50 ms
+/// long.
 fn bucket(pps: f64, burst_s: f64) -> (f64, Builder) {
     let kbit = (pps * FRAME_BYTES * 8.0 / 1000.0).round();
     let truth = kbit * 1000.0 / 8.0 / FRAME_BYTES;

@@ -114,7 +114,8 @@ fn printed(said: &str) -> Vec<String> {
     all
 }
 
-/// Returns the commands that a page shows in lines of code and between backquotes, before what helps if something is wrong.
+/// Returns the commands that a page shows in lines of code and between backquotes, before what helps if something is
+/// wrong.
 fn shown(page: &str) -> Vec<String> {
     let page = fs::read_to_string(root().join(page)).expect("it is there");
     let (page, _) = page

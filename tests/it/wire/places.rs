@@ -123,7 +123,8 @@ fn what_a_driver_loses_by_its_own_counter_was_not_lost_on_the_path() {
     let Some(lab) = Lab::builder().start() else {
         return;
     };
-    // A veth whose XDP program drops every eighth UDP packet stands for a driver that loses: only `ethtool -S` shows it.
+    // A veth whose XDP program drops every eighth UDP packet stands for a driver that loses: only `ethtool -S` shows
+    // it.
     let directory = lab.directory().join("bpf");
     fs::create_dir(&directory).expect("writable");
     let script = root().join("scripts/tools/tries/xdp.py");

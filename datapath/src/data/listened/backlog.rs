@@ -18,7 +18,8 @@ pub struct Backlog {
     most_dropped: u64,
     /// Largest memory of the queue that was seen, in bytes.
     pub most_queued_bytes: u32,
-    /// Memory of the queue at the last reading, and its time since 1970 in nanoseconds, while its datagrams are counted.
+    /// Memory of the queue at the last reading, and its time since 1970 in nanoseconds, while its datagrams are
+    /// counted.
     reading: Option<(u32, u64)>,
     /// Datagrams of that queue so far.
     counted: u64,

@@ -153,7 +153,8 @@ impl Listened {
         self.sources.close_window(self.window, window);
     }
 
-    /// Enters the end of the run, before the last window is closed, and the drops of the socket after the last datagram.
+    /// Enters the end of the run, before the last window is closed, and the drops of the socket after the last
+    /// datagram.
     pub fn finish(&mut self, dropped_after: u64) {
         self.sources.finish(dropped_after);
     }

@@ -76,8 +76,8 @@ impl Source {
         Some(tracker.series())
     }
 
-    /// Returns the time of its last datagram since 1970 and the time from then to the end, in nanoseconds, if it has sent
-    /// nothing for much longer than usual: ten of its gaps, its longest one and a second.
+    /// Returns the time of its last datagram since 1970 and the time from then to the end, in nanoseconds, if it has
+    /// sent nothing for much longer than usual: ten of its gaps, its longest one and a second.
     pub fn silent_since(&self, ended_ns: u64) -> Option<(u64, u64)> {
         const SHORTEST_NS: u64 = 1_000_000_000;
         let (last_ns, steady_ns) = self.last_ns;
@@ -154,8 +154,8 @@ impl Sources {
         }
     }
 
-    /// Enters a datagram, with its arrival by a clock that nobody sets, its stream and its number. Returns whether it is
-    /// the first one of its sender in a window.
+    /// Enters a datagram, with its arrival by a clock that nobody sets, its stream and its number. Returns whether it
+    /// is the first one of its sender in a window.
     pub(super) fn enter(
         &mut self,
         heard: &Heard,

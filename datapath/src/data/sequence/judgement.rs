@@ -128,8 +128,8 @@ pub(super) struct Steps {
 }
 
 impl SequenceTracker {
-    /// Judges whether these numbers are a series: at least half of them follow one that came or that the socket dropped,
-    /// and they do not begin again too often.
+    /// Judges whether these numbers are a series: at least half of them follow one that came or that the socket
+    /// dropped, and they do not begin again too often.
     ///
     /// # Errors
     /// Returns the reason for which losses cannot be known.

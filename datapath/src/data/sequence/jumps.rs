@@ -9,8 +9,8 @@ const FIRST_NUMBERS: u64 = 16;
 pub(super) const RESTART_NS: u64 = 250_000_000;
 
 impl SequenceTracker {
-    /// Returns whether a jump may be a sender that began again at 0: over the end of the numbers to one of the first, or
-    /// after a pause to one that can have been reached since.
+    /// Returns whether a jump may be a sender that began again at 0: over the end of the numbers to one of the first,
+    /// or after a pause to one that can have been reached since.
     pub(super) fn is_to_zero(&self, arrival: Arrival, ahead: u64) -> bool {
         let Arrival {
             number, arrived_ns, ..

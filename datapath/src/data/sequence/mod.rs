@@ -215,8 +215,8 @@ impl SequenceTracker {
         };
     }
 
-    /// Enters the end of the run, and the drops of the socket after the last datagram of this source. A few numbers that
-    /// may have begun a new part are counted nowhere.
+    /// Enters the end of the run, and the drops of the socket after the last datagram of this source. A few numbers
+    /// that may have begun a new part are counted nowhere.
     pub fn finish(&mut self, dropped_after: u64) {
         let is_unclear = |jumped: &mut Ahead| self.impossible(jumped).is_some();
         let mut ahead = self.ahead;

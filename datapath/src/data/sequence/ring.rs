@@ -55,7 +55,8 @@ impl Ring {
         REMEMBERED.min(1 << (bits - 2)) - 2
     }
 
-    /// Begins a series. Bit `n` of `came`: number `n` from the first one on came. The first and the highest bit are set.
+    /// Begins a series. Bit `n` of `came`: number `n` from the first one on came. The first and the highest bit are
+    /// set.
     pub(super) fn begin(&mut self, came: u64) {
         self.came.fill(0);
         // Positions before it are for numbers that come late.

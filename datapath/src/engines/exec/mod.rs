@@ -147,7 +147,7 @@ fn end(child: &mut Child, role: Role, page: &Page) -> io::Result<()> {
     }
 }
 
-/// Sockets and page that a bench thread hands to its program.
+/// What a bench thread hands to its program: the endpoint, and the task that its page will say.
 struct Bench {
     role: Role,
     connection: Connection,
@@ -245,8 +245,8 @@ impl Bench {
         receives.then(|| Protocols::read().in_datagrams())
     }
 
-    /// Returns how many more datagrams a receiver has counted than UDP has delivered since `before`. `None`: none, unknown,
-    /// or the kernel may deliver several as one (GRO).
+    /// Returns how many more datagrams a receiver has counted than UDP has delivered since `before`. `None`: none,
+    /// unknown, or the kernel may deliver several as one (GRO).
     fn surplus(&self, before: Option<u64>, counted: u64) -> Option<u64> {
         let coalesces = getsockopt(&self.endpoint.socket, UdpGroSegment).unwrap_or(false);
         let before = before.filter(|_| !coalesces)?;

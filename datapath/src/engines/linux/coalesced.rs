@@ -1,4 +1,5 @@
-//! Receives GRO aggregates: one buffer and one control message for recvmsg(2), with raw headers as in [`super::receive_batch`].
+//! Receives GRO aggregates: one buffer and one control message for recvmsg(2), with raw headers as in
+//! [`super::receive_batch`].
 
 use std::io;
 use std::net::UdpSocket;

@@ -70,9 +70,9 @@ pub fn send_message(
 
 /// Memory at a fixed address: pointers into it stay valid when its owner moves.
 ///
-/// By Rust's aliasing rules (Stacked Borrows, which Miri checks), each move of a `Box` and each `&mut` to it invalidates
-/// earlier pointers into it. All pointers into this memory derive from one raw pointer, which is created once and which
-/// nothing invalidates.
+/// By Rust's aliasing rules (Stacked Borrows, which Miri checks), each move of a `Box` and each `&mut` to it
+/// invalidates earlier pointers into it. All pointers into this memory derive from one raw pointer, which is created
+/// once and which nothing invalidates.
 ///
 /// A fixed number of `T`. Pointers from [`FixedBuffer::at`] are valid while it lives.
 struct FixedBuffer<T>(NonNull<[T]>);

@@ -2,8 +2,8 @@
 //! source addresses, with `--cmsg` also with their control messages.
 //!
 //! nix also has these calls. But its `MultiHeaders` permanently loses its control messages after a message that came
-//! without one, cannot be kept with its receive slices over a loop, costs twice the instructions per datagram, and calls
-//! the C library, which [does something else](crate::sys::messages). Raw headers are used only here and in
+//! without one, cannot be kept with its receive slices over a loop, costs twice the instructions per datagram, and
+//! calls the C library, which [does something else](crate::sys::messages). Raw headers are used only here and in
 //! [`super::coalesced`], [`super::send_batch`].
 
 use std::io;

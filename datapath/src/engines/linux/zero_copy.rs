@@ -1,5 +1,6 @@
 //! Sends without a copy (MSG_ZEROCOPY, Linux 5.0 for UDP): the kernel reads a datagram from the program's memory until
-//! a completion in the socket's error queue tells that the memory is free again (Documentation/networking/msg_zerocopy.rst).
+//! a completion in the socket's error queue tells that the memory is free again
+//! (Documentation/networking/msg_zerocopy.rst).
 
 use std::io;
 use std::mem;
@@ -27,8 +28,8 @@ const COPIED: u8 = 1;
 pub(super) const MOST_BUFFERS: usize = 256;
 /// Minimum number of buffers.
 const FEWEST_BUFFERS: usize = 16;
-/// Memory of all buffers that is not exceeded unless there would be too few of them, in bytes: about what a second-level
-/// cache holds.
+/// Memory of all buffers that is not exceeded unless there would be too few of them, in bytes: about what a
+/// second-level cache holds.
 pub(super) const MOST_BYTES: usize = 1 << 20;
 pub(super) const PAGE_BYTES: usize = 4096;
 /// Time for the last completions when the ring is dropped.

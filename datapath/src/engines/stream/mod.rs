@@ -148,7 +148,7 @@ impl<W: ByteIo> TransportIo for StreamIo<W> {
 
 impl<W: ByteIo> DatagramIo for StreamIo<W> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         if self.written == 0 {
             fill.fill(&mut self.outgoing);
         }
@@ -199,7 +199,7 @@ impl<W: ByteIo> TransportIo for DatagramSocketIo<W> {
 
 impl<W: ByteIo> DatagramIo for DatagramSocketIo<W> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         Ok(BatchCount::one(self.wire.write(&self.payload).await?))
     }

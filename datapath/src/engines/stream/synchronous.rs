@@ -1,5 +1,5 @@
-//! The engines `std` and `mio-exhaustive` over transports other than UDP: calls that block, or return at once with `--wait
-//! spin`; and after each event, calls until one would block.
+//! The engines `std` and `mio-exhaustive` over transports other than UDP: calls that block, or return at once with
+//! `--wait spin`; and after each event, calls until one would block.
 
 use std::io::{self, Read, Write};
 use std::marker::PhantomData;

@@ -46,8 +46,8 @@ pub struct InterfaceReader {
 }
 
 impl InterfaceReader {
-    /// Opens a reader of an interface and those below it: what a VLAN, a macvlan or a port of a switch is on top of, and
-    /// the ports of a bridge or bond. They may lose what is sent and received by it, and what others send.
+    /// Opens a reader of an interface and those below it: what a VLAN, a macvlan or a port of a switch is on top of,
+    /// and the ports of a bridge or bond. They may lose what is sent and received by it, and what others send.
     ///
     /// # Errors
     /// Fails if there is no interface of this name, or if netlink is forbidden.

@@ -54,8 +54,8 @@ static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
 });
 
 /// Returns the direction of the lost packets that a counter of a driver counts. `None`: it counts no lost packets, or
-/// is not known here. A name alone proves nothing, as drivers share names and not meanings. Without a `driver`, the name
-/// is one that was chosen by its driver before, as in logs.
+/// is not known here. A name alone proves nothing, as drivers share names and not meanings. Without a `driver`, the
+/// name is one that was chosen by its driver before, as in logs.
 ///
 /// Names that repeat the kernel's own counters (`rx_dropped`) are not known, nor are counters of events
 /// (`rx_buf_unav_irq`) or counters that contain another, or are contained in it: `rx0_hw_drop_overruns`; `Rx DMA

@@ -56,8 +56,8 @@ pub(super) enum Query {
 /// Size of the response buffer, in numbers of 32 bits: more than any of these structures has. The largest,
 /// `struct ethtool_drvinfo`, has 49.
 pub(super) const MOST_WORDS: usize = 64;
-/// More words than any request and its response have, without names and counters: `struct ethtool_link_settings` has 12,
-/// and three masks whose size is a signed number of 8 bits.
+/// More words than any request and its response have, without names and counters: `struct ethtool_link_settings` has
+/// 12, and three masks whose size is a signed number of 8 bits.
 const MOST_FIXED_WORDS: usize = 512;
 
 impl Ethtool {
@@ -158,9 +158,9 @@ impl Ethtool {
             rest: [0; 3],
         };
         #[expect(unsafe_code, reason = "no wrapper knows SIOCETHTOOL")]
-        // SAFETY: the descriptor is open. `request` is at least a `struct ifreq` (netdevice(7)) with a name that ends in a
-        // NUL. Its `data` is valid during the call, and longer than the longest structure of fixed size with the longest
-        // name of each entry, which is longer than its number or bit. Any bits are valid numbers.
+        // SAFETY: the descriptor is open. `request` is at least a `struct ifreq` (netdevice(7)) with a name that ends
+        // in a NUL. Its `data` is valid during the call, and longer than the longest structure of fixed size with the
+        // longest name of each entry, which is longer than its number or bit. Any bits are valid numbers.
         let done = unsafe { libc::ioctl(self.socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
         Errno::result(done)?;
         Ok(data)

@@ -105,8 +105,8 @@ pub fn links() -> io::Result<Vec<Link>> {
     Ok(links)
 }
 
-/// Interfaces directly below another one: those that a VLAN, a macvlan or a port of a switch is on top of, and the ports
-/// of a bridge or bond.
+/// Interfaces directly below another one: those that a VLAN, a macvlan or a port of a switch is on top of, and the
+/// ports of a bridge or bond.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Below {
     /// The interfaces, by number.
@@ -199,8 +199,8 @@ pub(super) fn parse(message: &[u8]) -> Link {
 /// The kernel's documentation separates `dropped`, `errors` and `missed`: no packet is in two of them. The kinds of
 /// errors are part of `errors`, except `over` and `fifo`, which count events that need not be packets.
 ///
-/// - `rx_dropped`: packets received and not processed: no memory, no protocol for them (`__netif_receive_skb_core`), or a
-///   full backlog (`enqueue_to_backlog`)
+/// - `rx_dropped`: packets received and not processed: no memory, no protocol for them (`__netif_receive_skb_core`), or
+///   a full backlog (`enqueue_to_backlog`)
 /// - `tx_dropped`: packets that the driver, not a qdisc, dropped before their transmission
 /// - `rx_missed_errors`: packets that the interface dropped because the host had no buffers ready
 const LOSSES: [(&str, usize); 14] = [

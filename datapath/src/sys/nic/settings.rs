@@ -1,5 +1,5 @@
-//! Settings of an interface and its driver: rings, coalescing, energy, flow control; speed and modes of its link (`struct
-//! ethtool_link_settings`, linux/ethtool.h).
+//! Settings of an interface and its driver: rings, coalescing, energy, flow control; speed and modes of its link
+//! (`struct ethtool_link_settings`, linux/ethtool.h).
 
 use std::io;
 
@@ -205,8 +205,8 @@ impl LinkSettings {
         ["half", "full"].get(usize::from(duplex)).copied()
     }
 
-    /// Returns the modes that the interface supports, those that it advertises, and those that the partner advertises, as
-    /// bits of `enum ethtool_link_mode_bit_indices`, 32 per number.
+    /// Returns the modes that the interface supports, those that it advertises, and those that the partner advertises,
+    /// as bits of `enum ethtool_link_mode_bit_indices`, 32 per number.
     pub(super) fn modes(&self) -> [&[u32]; 3] {
         [0, 1, 2].map(|index| &self.answer[LINK_WORDS + index * self.size..][..self.size])
     }

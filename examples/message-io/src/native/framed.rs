@@ -33,7 +33,7 @@ impl<W: ByteIo> TransportIo for FramedIo<W> {
 
 impl<W: ByteIo> DatagramIo for FramedIo<W> {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.outgoing.begin(fill);
         loop {
             match self.wire.write(self.outgoing.rest()).await? {

@@ -146,8 +146,8 @@ impl Open {
         }
     }
 
-    /// Returns whether the other end's program was gone, or did not read: its socket dropped most of the lost probes, or
-    /// one that came back had waited there, also if it came too late to count.
+    /// Returns whether the other end's program was gone, or did not read: its socket dropped most of the lost probes,
+    /// or one that came back had waited there, also if it came too late to count.
     fn is_far_end(&self, event: &Event) -> bool {
         let is_held = self.late_held_us > LONG_HELD_US;
         let Some(((_, before), (_, after))) = self.before.zip(self.after) else {

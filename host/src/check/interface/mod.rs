@@ -136,8 +136,8 @@ fn unpaused(interface: &Interface) -> Option<Finding> {
     is_it.then(|| Finding::noted("no-flow-control", &values))
 }
 
-/// Finds power save of Wi-Fi. The access point keeps packets for a radio that sleeps until its next beacon, each 102 ms:
-/// on Raspberry Pis, half of the round trips took 49 to 127 ms instead of 6 (#7533, #7568, #6049).
+/// Finds power save of Wi-Fi. The access point keeps packets for a radio that sleeps until its next beacon, each 102
+/// ms: on Raspberry Pis, half of the round trips took 49 to 127 ms instead of 6 (#7533, #7568, #6049).
 fn radio_sleeps(interface: &Interface) -> Option<Finding> {
     let sleeps = interface.wireless?.power_save == Some(true);
     let interface = interface.name.clone();

@@ -24,8 +24,8 @@ pub struct Counted {
     /// Packets lost on the way out, by the driver's own counters: each counter that is not 0, the highest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub driver_out_drops: Vec<(String, u64)>,
-    /// Growth of the driver's counters of lost packets since they were read first ([`Interface::read_again`](super::Interface::read_again)), of those
-    /// that have grown.
+    /// Growth of the driver's counters of lost packets since they were read first
+    /// ([`Interface::read_again`](super::Interface::read_again)), of those that have grown.
     #[serde(skip)]
     pub moving: Vec<(String, u64)>,
     /// Packets refused by the backlog queues of the machine. `rx_dropped` of the interfaces includes them.

@@ -77,7 +77,8 @@ pub struct Interface {
     pub carrier_changes: Option<u32>,
     /// Counters up to now.
     pub counted: Counted,
-    /// Interfaces directly below it, which carry its packets: of a VLAN, a macvlan, a port of a switch, a bridge, a bond.
+    /// Interfaces directly below it, which carry its packets: of a VLAN, a macvlan, a port of a switch, a bridge, a
+    /// bond.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub below: Vec<Interface>,
     /// True if there is an interface below it in another network namespace.

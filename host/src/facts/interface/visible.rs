@@ -12,10 +12,11 @@ use crate::sys::nic::{Link, links};
 pub(super) struct Visible {
     /// Names of all interfaces.
     pub(super) names: Vec<String>,
-    /// What netlink tells of all interfaces. Empty: nothing, as below another root or in a sandbox that forbids netlink.
+    /// What netlink tells of all interfaces. Empty: nothing, as below another root or in a sandbox that forbids
+    /// netlink.
     pub(super) links: Vec<Link>,
-    /// True if `/sys` shows these interfaces, as far as is known. Otherwise it shows another network namespace, or is not
-    /// there.
+    /// True if `/sys` shows these interfaces, as far as is known. Otherwise it shows another network namespace, or is
+    /// not there.
     pub(super) is_in_sys: bool,
 }
 

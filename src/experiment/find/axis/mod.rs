@@ -153,8 +153,8 @@ impl AxisSearch {
         found.into_iter().map(Some).chain(nothing).collect()
     }
 
-    /// Returns the smallest change, as a fraction, that 9 of 10 searches find at the scatter of this one. `None`: it has
-    /// too few rounds, or is one for a knee.
+    /// Returns the smallest change, as a fraction, that 9 of 10 searches find at the scatter of this one. `None`: it
+    /// has too few rounds, or is one for a knee.
     pub fn detectable(&self) -> Option<f64> {
         self.method.detectable()
     }
@@ -172,8 +172,8 @@ impl AxisSearch {
         of_all.collect()
     }
 
-    /// Returns the smallest value from the knee on of whose datagrams this share or more was lost, and that share. `None`:
-    /// there is none, or CPU time is compared, which no receiver limits.
+    /// Returns the smallest value from the knee on of whose datagrams this share or more was lost, and that share.
+    /// `None`: there is none, or CPU time is compared, which no receiver limits.
     pub fn lossy(&self, least: f64) -> Option<(u64, f64)> {
         let is_of_calls = self.asked.parameter == Parameter::Call && self.asked.by == Metric::Speed;
         let knee = self.found().first().filter(|_| is_of_calls)?.at;

@@ -111,7 +111,8 @@ impl Method for Steps {
 }
 
 impl Steps {
-    /// Returns the neighbours on the grid that differ, the largest difference last, and those in loss behind all others.
+    /// Returns the neighbours on the grid that differ, the largest difference last, and those in loss behind all
+    /// others.
     fn candidates(&self) -> Vec<ChangePair> {
         let values = self.grid.values();
         let pairs = (1..values.len()).filter_map(|n| {
@@ -129,8 +130,8 @@ impl Steps {
         largest.into_iter().map(|(_, pair)| pair).collect()
     }
 
-    /// Returns the size of the difference of a position to the next one. `None`: it may be chance, or it is less than this
-    /// share of what is looked for.
+    /// Returns the size of the difference of a position to the next one. `None`: it may be chance, or it is less than
+    /// this share of what is looked for.
     fn step(
         &self,
         rounds: &Rounds,

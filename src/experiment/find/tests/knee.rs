@@ -36,8 +36,8 @@ fn values() -> Vec<u16> {
     (0..11).map(|power| 1 << power).collect()
 }
 
-/// Searches where a batch takes `ns(batch)` nanoseconds per datagram. One window of twenty is disturbed, and takes up to
-/// half as long again. Returns the result and the number of trials.
+/// Searches where a batch takes `ns(batch)` nanoseconds per datagram. One window of twenty is disturbed, and takes up
+/// to half as long again. Returns the result and the number of trials.
 fn searched(
     ns: impl Fn(u16) -> f64,
     noise: f64,

@@ -18,8 +18,8 @@ use crate::text::digits::counted;
 /// lines.
 pub const WIDTH: u16 = 100;
 
-/// Draws the rows in a table of `width` columns, 60 or more, ordered by threads, payload and ip. The remarks on skips, failures and warnings follow. Columns that do not fit are left out, the least important first,
-/// and are named.
+/// Draws the rows in a table of `width` columns, 60 or more, ordered by threads, payload and ip. The remarks on skips,
+/// failures and warnings follow. Columns that do not fit are left out, the least important first, and are named.
 pub fn draw(rows: &[Row], width: u16) -> String {
     let (loaded, others) = by_load(rows);
     let mut text = String::new();

@@ -1,8 +1,8 @@
 //! Whose a change is: that of an engine, or that of another one by which it is measured.
 //!
-//! A change is nobody's as long as that of another engine would explain it. So each other engine is left out in turn: the
-//! change must be as sure without it. Where nothing else measures it, as with two engines in a block, other blocks may
-//! tell: there, the engine must have changed unlike the machine, and unlike the other.
+//! A change is nobody's as long as that of another engine would explain it. So each other engine is left out in turn:
+//! the change must be as sure without it. Where nothing else measures it, as with two engines in a block, other blocks
+//! may tell: there, the engine must have changed unlike the machine, and unlike the other.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -101,8 +101,8 @@ impl<'a> Choices<'a> {
         Some(())
     }
 
-    /// Returns the path that every engine that may be recommended fills at the same rate. `None`: not every one does. Those
-    /// that may not be recommended tell what is full as well.
+    /// Returns the path that every engine that may be recommended fills at the same rate. `None`: not every one does.
+    /// Those that may not be recommended tell what is full as well.
     fn full(&self, standing: &Standing, conditions: Conditions) -> Option<FullPath> {
         if self.measure != Measure::Speed {
             return None;
@@ -177,7 +177,8 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// Returns the fastest engine that received more datagrams than this one, for less CPU time each, but lost too much.
+    /// Returns the fastest engine that received more datagrams than this one, for less CPU time each, but lost too
+    /// much.
     fn better_but_lossy(&self, conditions: Conditions, engine: &str) -> Option<&'a RankedEngine> {
         let speeds = self.board.standing(Measure::Speed, conditions)?;
         let cpu_times = self.board.standing(Measure::Cpu, conditions)?;

@@ -37,8 +37,8 @@ pub(super) struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    /// Returns the engines whose gain is known, and the receivers of each sender of `unknown`. Engines that never sleep are
-    /// only for users who asked for them. With a lone engine there is nothing to choose.
+    /// Returns the engines whose gain is known, and the receivers of each sender of `unknown`. Engines that never sleep
+    /// are only for users who asked for them. With a lone engine there is nothing to choose.
     pub(super) fn all(
         board: &'a BoardRanking,
         known: Labels<'a>,
@@ -94,8 +94,8 @@ impl<'a> Choices<'a> {
         choices
     }
 
-    /// Reduces the best engines to those that are the best under all conditions, if there are any, and those to the ones that
-    /// need the least CPU time.
+    /// Reduces the best engines to those that are the best under all conditions, if there are any, and those to the
+    /// ones that need the least CPU time.
     fn settle(&mut self) {
         let sets = self.each.iter().map(|choice| choice.engines.clone());
         let common = sets.reduce(|common, set| &common & &set);
@@ -202,8 +202,8 @@ impl<'a> Choices<'a> {
         each.any(|choice| is_noisy(choice) || choice.is_disturbed())
     }
 
-    /// Returns a rate that the path takes under all conditions in which engines fill it, in datagrams per second. `None`:
-    /// they fill it nowhere.
+    /// Returns a rate that the path takes under all conditions in which engines fill it, in datagrams per second.
+    /// `None`: they fill it nowhere.
     pub(super) fn rate_below_full(&self) -> Option<u64> {
         /// Part of the full rate.
         const PART: f64 = 0.9;

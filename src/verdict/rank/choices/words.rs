@@ -13,8 +13,8 @@ const MOST_NAMES: usize = 4;
 const MOST_LISTED: usize = 4;
 
 impl Choices<'_> {
-    /// Returns a line for all conditions of which the same is said: the best engines, or why there are none. `are_best`: only
-    /// for conditions that have some.
+    /// Returns a line for all conditions of which the same is said: the best engines, or why there are none.
+    /// `are_best`: only for conditions that have some.
     pub(in crate::verdict::rank) fn lines(&self, are_best: bool) -> Vec<String> {
         // Choices of which the same is said, but for the spread.
         let mut said: Vec<(String, Vec<&Choice>)> = Vec::new();

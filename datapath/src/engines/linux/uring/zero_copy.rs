@@ -241,8 +241,8 @@ impl Batches {
         }
     }
 
-    /// Takes a completion, whose data are the index of its datagram among those of all batches. Returns whether it is the
-    /// result of a send, and not a notification.
+    /// Takes a completion, whose data are the index of its datagram among those of all batches. Returns whether it is
+    /// the result of a send, and not a notification.
     #[inline]
     fn is_result(&mut self, completion: &cqueue::Entry) -> bool {
         let (result, flags) = (completion.result(), completion.flags());

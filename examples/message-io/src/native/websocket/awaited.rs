@@ -54,7 +54,7 @@ fn poll_message(
 
 impl DatagramIo for AwaitedWebSocketIo {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         let socket = &mut self.socket;
         if !self.outbox.is_queued {
             let message = self.outbox.next(fill);

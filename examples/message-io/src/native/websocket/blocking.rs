@@ -31,7 +31,7 @@ impl TransportIo for WebSocketIo {
 
 impl DatagramIo for WebSocketIo {
     #[inline]
-    async fn transmit(&mut self, _link: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         if !self.outbox.is_queued {
             let message = self.outbox.next(fill);
             self.socket.write(message).map_err(to_io_error)?;

@@ -274,7 +274,8 @@ impl Stream {
         )
     }
 
-    /// Delivers datagrams, except those that the socket drops. Returns what was heard, and the fates by sender and place.
+    /// Delivers datagrams, except those that the socket drops. Returns what was heard, and the fates by sender and
+    /// place.
     pub(super) fn hear(&mut self, arrived: &[Datagram]) -> (Listened, BTreeMap<(u8, u64), Fate>) {
         let (first, last) = self.span();
         let random = &mut self.random;
