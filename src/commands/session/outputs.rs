@@ -44,8 +44,10 @@ impl Outputs {
         selection: &Selection,
     ) -> anyhow::Result<Self> {
         let typed = &args.output;
+        let is_named =
+            typed.output.is_some() || typed.results().is_some() && typed.samples.is_some();
         // Until the files are there.
-        let _held = typed.output.is_none().then(hold_names);
+        let _held = (!is_named).then(hold_names);
         let output = match (typed.results(), &typed.baseline) {
             (Some(output), _) => output.to_owned(),
             (None, Some(name)) => baselines::create(name)?,
