@@ -75,7 +75,7 @@ impl RemoteProgram {
         let command = self
             .rsh
             .run(&[&self.words[..], &["agent".to_owned()]].concat());
-        let shown = self.rsh.shown(&[&self.shown, "agent"]);
+        let shown = self.rsh.shown(&[self.shown.as_str(), "agent"]);
         Agent::start_by(Some(&self.to), &shown, command, is_patient, asked)
     }
 }
