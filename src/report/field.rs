@@ -147,7 +147,7 @@ fn events_table(log: &SoakLog, events: &[&Event]) -> Table {
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 180.0;
 
-/// What lasted, in the order of time: start and length in seconds.
+/// Spans of time, in their order: start and length in seconds.
 type TimeSpans = Vec<(f64, f64)>;
 
 /// Draws a lane for each name from top to bottom, beside the number of its parts.

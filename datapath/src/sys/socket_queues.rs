@@ -78,13 +78,10 @@ pub fn truesizes(payloads: impl IntoIterator<Item = u32>) -> BTreeMap<u32, u32> 
     payloads.into_iter().filter_map(known).collect()
 }
 
-/// Number of reads of the table after which a socket that none of them lists is taken to be in another table.
-const READS: u32 = 100;
+/// Number of lists after which a socket that is in none of them is taken to be in another table.
+const READS: u32 = 25;
 
 /// Returns the drops of the socket in the table of all sockets, where it is found by its inode (proc_net(5)).
-///
-/// The kernel writes the table page by page and finds its place again by counting lines (`udp_get_idx`,
-/// net/ipv4/udp.c). If other sockets go away meanwhile, it skips some that are there.
 fn proc_drops(socket: &UdpSocket) -> io::Result<u32> {
     let inode = fs::metadata(format!("/proc/self/fd/{}", socket.as_raw_fd()))?.ino();
     for _ in 0..READS {

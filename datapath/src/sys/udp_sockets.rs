@@ -1,5 +1,6 @@
 //! UDP sockets of other programs: their queues, buffers and drops, by `sock_diag` or from `/proc/net/udp`. Reads only.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -42,15 +43,27 @@ pub fn here() -> io::Result<Vec<UdpSocketState>> {
 /// Returns the UDP sockets in the network namespace of a process: a directory of `/proc`, such as `42`. They lack
 /// `buffer_bytes`, `ipv6_only` and `device`.
 ///
+/// The kernel writes the table page by page and finds its place again by counting lines (`udp_get_idx`,
+/// net/ipv4/udp.c): if other sockets go away meanwhile, it skips some that are there. So it is read until nothing is
+/// new, at most four times.
+///
 /// # Errors
 /// Fails if there is no such process.
 pub fn of_process(process: &str) -> io::Result<Vec<UdpSocketState>> {
     let table = |name| fs::read_to_string(format!("/proc/{process}/net/{name}"));
-    let v4 = table("udp")?;
-    // Without IPv6 there is no second table.
-    let v6 = table("udp6").unwrap_or_default();
-    let lines = v4.lines().chain(v6.lines());
-    Ok(lines.filter_map(parse_line).collect())
+    let mut found = BTreeMap::new();
+    for _ in 0..4 {
+        let known = found.len();
+        let v4 = table("udp")?;
+        // Without IPv6 there is no second table.
+        let v6 = table("udp6").unwrap_or_default();
+        let lines = v4.lines().chain(v6.lines()).filter_map(parse_line);
+        found.extend(lines.map(|socket| (socket.inode, socket)));
+        if found.len() == known {
+            break;
+        }
+    }
+    Ok(found.into_values().collect())
 }
 
 /// Parses a line of `/proc/net/udp` or `udp6` (proc_net(5)). `None`: the heading.

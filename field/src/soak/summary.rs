@@ -29,7 +29,7 @@ const NEXT_STEPS: usize = 5;
 /// Summary of some entries.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary<'a> {
-    /// SoakHeader of the log.
+    /// Header of the log.
     pub header: &'a SoakHeader,
     /// Its other lines.
     pub entries: &'a [Entry],

@@ -1,4 +1,4 @@
-//! What people read at a terminal and type there: tables, folded lines, messages, escaped and quoted words, JSON.
+//! Text that people read at a terminal and type there: tables, folded lines, messages, escaped and quoted words, JSON.
 
 pub mod escape;
 pub mod fold;

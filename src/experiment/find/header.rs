@@ -15,7 +15,7 @@ use crate::results::log::{Event, Kind, Run};
 use crate::results::row::Environment;
 use crate::text::duration::ns;
 
-/// SearchQuestion of a search.
+/// Question of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchQuestion {
@@ -27,7 +27,7 @@ pub enum SearchQuestion {
     Burst(BurstQuestion),
 }
 
-/// SearchQuestion of a search for rates.
+/// Question of a search for rates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LosslessQuestion {
     /// Share of the datagrams of a trial that may be lost, in percent.
@@ -47,7 +47,7 @@ pub struct LosslessQuestion {
     pub recheck: Duration,
 }
 
-/// SearchQuestion of a search for trains.
+/// Question of a search for trains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BurstQuestion {
     /// Time from the beginning of a train to the beginning of the next one.
@@ -131,7 +131,7 @@ pub struct FindHeader {
     /// Circumstances of the run.
     #[serde(flatten)]
     pub run: Run,
-    /// SearchQuestion of the searches.
+    /// Question of the searches.
     pub question: SearchQuestion,
     /// Time limit for each case.
     #[serde(rename = "max_time_ns", with = "ns")]

@@ -16,10 +16,10 @@ use crate::session::{Experiment, Logged, Step, Trial, Work};
 use crate::text::digits::counted;
 use crate::trial::spec::TrialSpec;
 
-/// FindHeader and results so far of all searches.
+/// Header and results so far of all searches.
 #[derive(Debug)]
 pub struct Record {
-    /// FindHeader of the log.
+    /// Header of the log.
     pub header: FindHeader,
     /// Every case, including cases that do not run.
     pub cases: Vec<SearchedCase>,

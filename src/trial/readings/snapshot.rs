@@ -31,7 +31,7 @@ pub(crate) struct Snapshot {
     pub(crate) flow_packets: Vec<u64>,
 }
 
-/// What a snapshot is read from.
+/// Sources of a snapshot.
 pub(crate) struct SnapshotReader<'a> {
     pub(crate) threads: &'a BenchThreads,
     pub(crate) probes: &'a QueueProbes,

@@ -147,7 +147,7 @@ fn end(child: &mut Child, role: Role, page: &Page) -> io::Result<()> {
     }
 }
 
-/// What a bench thread hands to its program: the endpoint, and the task that its page will say.
+/// Work that a bench thread hands to its program: the endpoint, and the task that its page will say.
 struct Bench {
     role: Role,
     connection: Connection,

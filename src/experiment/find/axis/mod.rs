@@ -29,7 +29,7 @@ mod parameter;
 mod rounds;
 mod steps;
 
-/// SearchQuestion of a search along a parameter.
+/// Question of a search along a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AxisQuestion {
     /// Parameter that is searched.
