@@ -18,6 +18,7 @@ use udpbench::workload::{
 };
 
 use crate::common::cases::built_and_runnable;
+use crate::common::wait_until;
 
 const PAYLOAD: usize = 300;
 /// Nothing takes so long, however busy the machine.
@@ -58,9 +59,10 @@ impl BenchThread {
         }
         self.control.stop_sending();
         self.control.stop_receiving();
-        while !self.thread.is_finished() {
+        wait_until("the end of the thread", || {
             self.end_wait();
-        }
+            self.thread.is_finished()
+        });
         let outcome = self.thread.join().expect("no panic");
         outcome.expect("a thread that goes on until it is stopped");
         assert!(!hangs, "not seen within {DEADLINE:?}: {:?}", self.meter);

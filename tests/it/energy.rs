@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::common::{Place, assert_code, hosts, rows, stderr, stdout};
+use crate::common::{Place, assert_code, hosts, killed_on_panic, rows, stderr, stdout};
 use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
@@ -85,6 +85,7 @@ fn metered_run(place: &Place) -> Row {
     let (id, is_over) = (child.id(), AtomicBool::new(false));
     let output = thread::scope(|scope| {
         let meter = scope.spawn(|| {
+            let _killed = killed_on_panic(id);
             answer(&hwmon, &is_over, || {
                 if runs_a_trial(id) { BUSY_W } else { IDLE_W }
             });

@@ -29,9 +29,9 @@ fn start(command: &mut Command) -> Child {
 fn end_early(place: &Place, arguments: &str, enough: usize, signal: Signal) {
     let mut child = start(&mut place.udpbench(arguments));
     let raw = place.path("out.jsonl");
-    while windows(&raw) < enough && child.try_wait().is_ok_and(|status| status.is_none()) {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    wait_until("so many windows, or the end", || {
+        windows(&raw) >= enough || !matches!(child.try_wait(), Ok(None))
+    });
     let pid = Pid::from_raw(child.id().try_into().expect("a pid"));
     // It may have ended in the meantime.
     let _ = kill(pid, signal);

@@ -15,7 +15,7 @@ use udpbench::workload::context::{Control, ThreadContext};
 use udpbench::workload::{Incoming, Program};
 
 use crate::common::cases::{self, built_and_runnable, engines_of, matrix};
-use crate::common::{Place, rows};
+use crate::common::{Place, rows, wait_until};
 
 const PAYLOAD: usize = 300;
 
@@ -113,18 +113,19 @@ fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
         socket
             .send_to(datagram, receiver)
             .expect("loopback takes it");
-        while tracker.verified().packets == before && !thread.is_finished() {
+        wait_until("its arrival", || {
             thread::yield_now();
-        }
+            tracker.verified().packets != before || thread.is_finished()
+        });
     }
     let found = tracker.verified();
     control.stop_receiving();
-    while !thread.is_finished() {
+    wait_until("the end of the thread", || {
         // Wakes whoever waits for a datagram.
         sender.send_to(&[], receiver).expect("loopback takes it");
         meter.wakeups.interrupt();
-        thread::yield_now();
-    }
+        thread.is_finished()
+    });
     thread.join().expect("no panic").expect("no error");
     found
 }

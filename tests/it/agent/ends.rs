@@ -9,7 +9,7 @@ use udpbench::trial::agent::Agent;
 use udpbench::trial::message::{self, Request};
 
 use super::{agent_command, case, end, far_agent, run, spec, with_agents};
-use crate::common::wait_until;
+use crate::common::{killed_on_panic, wait_until};
 
 const LONGER_THAN_ANY_TEST: Duration = Duration::from_secs(86_400);
 
@@ -26,10 +26,12 @@ fn an_error_of_the_agent_keeps_its_text() {
     end(child, agent);
 }
 
-/// Returns the number of threads of a process; 0 once it is gone.
-fn threads_of(pid: u32) -> usize {
+/// Returns whether a process has bench threads. Others come and go, so their number says nothing.
+fn runs_a_trial(pid: u32) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"));
-    tasks.map_or(0, Iterator::count)
+    let names = tasks.into_iter().flatten().flatten();
+    let mut names = names.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
+    names.any(|name| name.starts_with("sender") || name.starts_with("receiver"))
 }
 
 /// Does something to an agent once it runs a trial.
@@ -37,9 +39,9 @@ fn once_it_runs<T: Send + 'static>(
     mut child: Child,
     what: impl FnOnce(&mut Child) -> T + Send + 'static,
 ) -> thread::JoinHandle<(Child, T)> {
-    let idle = threads_of(child.id());
     thread::spawn(move || {
-        wait_until("the start", || threads_of(child.id()) > idle);
+        let _killed = killed_on_panic(child.id());
+        wait_until("the start", || runs_a_trial(child.id()));
         let done = what(&mut child);
         (child, done)
     })
@@ -89,15 +91,14 @@ fn the_end_of_input_ends_an_agent_that_floods() {
 fn an_agent_that_floods_begins_anew_when_it_is_asked_to() {
     let (child, mut agent) = far_agent();
     let pid = child.id();
-    let idle = threads_of(pid);
     let spec = spec(
         &case("std:std/2t/300B/unconnected/v4"),
         LONGER_THAN_ANY_TEST,
     );
     agent.ask(&Request::Run(Box::new(spec))).expect("it hears");
-    wait_until("the start", || threads_of(pid) > idle);
+    wait_until("the start", || runs_a_trial(pid));
     agent.restart(false).expect("it restarts");
-    wait_until("the end", || threads_of(pid) <= idle);
+    wait_until("the end", || !runs_a_trial(pid));
     agent.facts().expect("it answers");
     end(child, agent);
 }

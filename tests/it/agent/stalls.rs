@@ -9,6 +9,7 @@ use nix::unistd::Pid;
 use udpbench::data::RoundTrips;
 
 use super::{case, end, far_agent, run, spec, with_agents};
+use crate::common::AtEnd;
 
 const STALL: Duration = Duration::from_millis(100);
 const WINDOW: Duration = Duration::from_secs(2);
@@ -67,9 +68,8 @@ fn stalled(key: &str) -> RoundTrips {
                 kill(pid, Signal::SIGCONT).expect("it is ours");
             }
         });
-        let sample = with_agents(Some(&mut servers), |agents| run(&spec, agents));
-        is_over.store(true, Ordering::Relaxed);
-        sample
+        let _over = AtEnd(|| is_over.store(true, Ordering::Relaxed));
+        with_agents(Some(&mut servers), |agents| run(&spec, agents))
     });
     let sample = sample.expect("it is measured");
     end(child, servers);

@@ -22,6 +22,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 
 use assert_cmd::cargo::CommandCargoExt;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tempfile::TempDir;
 use udpbench::data::Sample;
 use udpbench::results::files::Results;
@@ -261,6 +263,25 @@ pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
         // Sleeps between polls, since the awaited process needs the CPU.
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
+}
+
+/// Does something when it is dropped: what a test has started ends even if the test fails.
+pub struct AtEnd<F: FnMut()>(pub F);
+
+impl<F: FnMut()> Drop for AtEnd<F> {
+    fn drop(&mut self) {
+        self.0();
+    }
+}
+
+/// Kills a process if this thread panics before the guard is dropped: the test fails, and does not wait for its end.
+pub fn killed_on_panic(pid: u32) -> AtEnd<impl FnMut()> {
+    let pid = Pid::from_raw(pid.try_into().expect("a process id"));
+    AtEnd(move || {
+        if std::thread::panicking() {
+            let _ = kill(pid, Signal::SIGKILL);
+        }
+    })
 }
 
 /// A program that uses one CPU until it is dropped.

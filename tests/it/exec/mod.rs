@@ -306,9 +306,10 @@ fn a_kill_of_the_controller_ends_what_its_programs_have_started() {
         let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut udpbench = quiet.spawn().expect("it starts");
         // Two programs, and what they have started.
-        while running_in(&place).len() < 4 {
-            thread::sleep(Duration::from_millis(10));
-        }
+        wait_until("the start of all four", || {
+            assert!(matches!(udpbench.try_wait(), Ok(None)), "it has ended");
+            running_in(&place).len() >= 4
+        });
         udpbench.kill().expect("it can be killed");
         udpbench.wait().expect("it was killed");
         assert_none_left(&place);

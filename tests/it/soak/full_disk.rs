@@ -22,7 +22,9 @@ fn soak(place: &Place, then: &str) -> Option<Output> {
     );
     let mut unshare = Command::new("unshare");
     unshare
-        .args(["--map-root-user", "--mount", "sh", "-c", &script])
+        // If the soak ends early, a loop of the script has no end.
+        .args(["--map-root-user", "--mount", "timeout", "240"])
+        .args(["sh", "-c", &script])
         .arg(program().get_program())
         .env("PATH", path_with_program())
         .current_dir(place.path("."));

@@ -13,7 +13,7 @@ use udpbench::results::log::Log;
 use udpbench::results::row::Status;
 
 use crate::common::lab::{End, Lab};
-use crate::common::{Place, kills, program, rows, stderr};
+use crate::common::{Place, kills, program, rows, stderr, wait_until};
 
 /// Windows that are over, and long ones to be cut off; then the same few rounds again.
 const SWEEP: &str = "--pin 0:1 --no-reference --engine std,mmsg --threads 2 --payload 300 --heat 0s --warmup 5ms \
@@ -59,18 +59,12 @@ impl<'a> Sweep<'a> {
 
     /// Until something is measured.
     fn wait_for_a_window(&mut self) {
-        let since = Instant::now();
         let log = self.log();
-        let has_window = || fs::read_to_string(&log).is_ok_and(|it| it.contains("\"window\":{"));
-        while !has_window() {
-            assert!(since.elapsed() < Duration::from_secs(60), "no window");
+        wait_until("a window", || {
             let ended = self.controller.try_wait().expect("it is a child");
-            assert!(
-                ended.is_none(),
-                "it ended before it had measured: {ended:?}"
-            );
-            thread::sleep(Duration::from_millis(10));
-        }
+            assert_eq!(ended, None, "it ended before it had measured");
+            fs::read_to_string(&log).is_ok_and(|it| it.contains("\"window\":{"))
+        });
     }
 
     /// Processes of the sweep at an end whose command line has this in it.
@@ -287,9 +281,7 @@ fn ctrl_c_before_the_first_window_is_no_failure() {
         return;
     };
     let mut sweep = Sweep::start(&lab);
-    while sweep.with(End::Far, " agent ").is_empty() {
-        thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("an agent", || !sweep.with(End::Far, " agent ").is_empty());
     a_while();
     let pid = i32::try_from(sweep.controller.id()).expect("a pid");
     kill(Pid::from_raw(pid), Signal::SIGINT).expect("it runs");

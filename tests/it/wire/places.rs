@@ -13,7 +13,7 @@ use udpbench::results::row::{Row, Status};
 use crate::common::lab::{End, Lab};
 use crate::common::pages::root;
 use crate::common::swept::{SHORT, Swept, lost, sweep, wire};
-use crate::common::{Place, rows, stderr, wait_until};
+use crate::common::{AtEnd, Place, rows, stderr, wait_until};
 
 /// Returns the datagrams lost at a place.
 fn lost_at(row: &Row, place: &str) -> u64 {
@@ -230,19 +230,14 @@ fn other_traffic_to_closed_ports_is_not_silently_taken_for_ours() {
     let is_over = AtomicBool::new(false);
     let swept = thread::scope(|scope| {
         scope.spawn(|| {
-            // Where the sweep fails, somebody has to end this.
-            for _ in 0..200_000 {
-                if is_over.load(Ordering::Relaxed) {
-                    break;
-                }
+            while !is_over.load(Ordering::Relaxed) {
                 let _ = other.send_to(&[0; 64], (far, 9));
                 thread::sleep(Duration::from_micros(200));
             }
         });
         let words = "--direction up --threads 2 --payload 300 --engine std --ip v4 --rate 2k";
-        let swept = Swept::within(lab, words);
-        is_over.store(true, Ordering::Relaxed);
-        swept
+        let _over = AtEnd(|| is_over.store(true, Ordering::Relaxed));
+        Swept::within(lab, words)
     });
     let row = swept.the_row();
     assert!(lost_at(row, "protocol") > 0, "{row:?}");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use udpbench::results::row::Status;
 
 use crate::common::lab::{End, Lab};
-use crate::common::{Place, program, rows, stderr};
+use crate::common::{AtEnd, Place, program, rows, stderr};
 
 /// Minimum number of a stranger's datagrams. More take longer: UDPBENCH_TEST_DATAGRAMS=10000000.
 fn datagrams() -> u64 {
@@ -47,12 +47,13 @@ fn a_stranger_who_sends_to_every_port_gets_no_answer() {
     let since = Instant::now();
     thread::scope(|scope| {
         let stranger = scope.spawn(|| pester(&lab, &sent, &end));
+        let over = AtEnd(|| end.store(true, Ordering::Relaxed));
         let mut rounds = 0;
         while rounds == 0 || sent.load(Ordering::Relaxed) < datagrams() {
             sweep(&lab);
             rounds += 1;
         }
-        end.store(true, Ordering::Relaxed);
+        drop(over);
         let answers = stranger.join().expect("no panic");
         assert_eq!(answers, 0, "of {sent:?} in {:?}", since.elapsed());
     });
