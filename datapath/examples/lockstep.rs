@@ -29,10 +29,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use udpbench_datapath::data::{Arrivals, Batch, Connection};
+use udpbench_datapath::data::{Arrivals, Batch, Cmsg, Connection};
 use udpbench_datapath::engine::null_endpoint::NullEndpoint;
 use udpbench_datapath::engine::{Controls, Direction, Endpoint, IoOptions, Meter};
-use udpbench_datapath::engines::{self, BenchThread, Carrier, Entry};
+use udpbench_datapath::engines::{self, Carrier, Entry};
 use udpbench_datapath::sys::wakeup;
 use udpbench_datapath::workload::context::{Control, ThreadContext};
 use udpbench_datapath::workload::{
@@ -126,15 +126,11 @@ fn move_datagrams(entry: &'static Entry, workload: Workload, packets: u64) -> an
     let connections = [Connection::Connected, Connection::Unconnected];
     let udp = connections.map(Over::Udp).into_iter();
     let others = if workload == Workload::Turns {
-        let with_controls = entry
-            .thread_with_controls
-            .map(|thread| connections.map(|connection| Over::UdpWithControls(connection, thread)));
+        let has_controls = about.control_messages != Cmsg::NONE;
+        let with_controls = connections.map(Over::UdpWithControls).into_iter();
+        let with_controls = with_controls.filter(|_| has_controls);
         let transports = entry.carriers().map(Over::Other);
-        with_controls
-            .into_iter()
-            .flatten()
-            .chain(transports)
-            .collect()
+        with_controls.chain(transports).collect()
     } else {
         Vec::new()
     };
@@ -157,7 +153,7 @@ fn move_datagrams(entry: &'static Entry, workload: Workload, packets: u64) -> an
 enum Over {
     Udp(Connection),
     /// With all kinds of control messages that the engine carries.
-    UdpWithControls(Connection, BenchThread),
+    UdpWithControls(Connection),
     Other(&'static Carrier),
 }
 
@@ -165,7 +161,7 @@ impl fmt::Display for Over {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Udp(connection) => connection.fmt(f),
-            Self::UdpWithControls(connection, _) => write!(f, "{connection}+cmsg"),
+            Self::UdpWithControls(connection) => write!(f, "{connection}+cmsg"),
             Self::Other(carrier) => carrier.transport.fmt(f),
         }
     }
@@ -183,11 +179,7 @@ fn move_at_least(
     let programs = programs(entry, over, workload).context("cannot make two sockets")?;
     let start = |program| {
         let meter = Arc::new(Meter::default());
-        let connection = match over {
-            Over::Udp(connection) | Over::UdpWithControls(connection, _) => connection,
-            Over::Other(_) => Connection::Connected,
-        };
-        let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter), connection);
+        let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
         let control = Arc::clone(&control);
         let thread = thread::spawn(move || {
             run_thread(entry, program, over, &Arc::new(context))
@@ -266,9 +258,10 @@ fn options(
     direction: Direction,
     endpoint: Endpoint,
     null: NullEndpoint,
-    controls: Controls,
+    (connection, controls): (Connection, Controls),
 ) -> IoOptions {
     IoOptions {
+        connection,
         batch: Batch::DEFAULT.count(),
         controls,
         ..IoOptions::of(
@@ -290,8 +283,7 @@ fn run_thread(
     let tid = nix::unistd::gettid().as_raw();
     context.meter.tid.store(tid, Ordering::Relaxed);
     let run = match over {
-        Over::Udp(_) => entry.thread,
-        Over::UdpWithControls(_, thread) => thread,
+        Over::Udp(_) | Over::UdpWithControls(_) => entry.thread,
         Over::Other(carrier) => carrier.thread,
     };
     run(program, context).map(drop)
@@ -300,7 +292,7 @@ fn run_thread(
 /// Both ends of a flow, the sender's first.
 fn endpoints(over: Over) -> io::Result<(Endpoint, Endpoint)> {
     let transport = match over {
-        Over::Udp(connection) | Over::UdpWithControls(connection, _) => {
+        Over::Udp(connection) | Over::UdpWithControls(connection) => {
             let bind = || UdpSocket::bind("127.0.0.1:0");
             let (sender, receiver) = (bind()?, bind()?);
             let peer = receiver.local_addr()?;
@@ -340,24 +332,22 @@ fn endpoints(over: Over) -> io::Result<(Endpoint, Endpoint)> {
 /// Returns the programs of the threads, that of the receiver last.
 fn programs(entry: &Entry, over: Over, workload: Workload) -> io::Result<Vec<Program>> {
     let (sender, receiver) = endpoints(over)?;
-    let controls = match over {
-        Over::UdpWithControls(..) => {
+    let calls = match over {
+        Over::UdpWithControls(connection) => {
             let kinds = entry.about.control_messages;
-            Controls::new(kinds, kinds, 0)
+            (connection, Controls::new(kinds, kinds, 0))
         }
-        _ => Controls::default(),
+        Over::Udp(connection) => (connection, Controls::default()),
+        Over::Other(_) => (Connection::Connected, Controls::default()),
     };
     let out = NullEndpoint::default();
     let incoming = NullEndpoint {
         incoming: vec![Arc::clone(&out.out)],
         ..NullEndpoint::default()
     };
-    let Over::Udp(connection) = over else {
-        return Ok(vec![in_turn((sender, out), (receiver, incoming), controls)]);
-    };
     let one = |direction, endpoint, null| IoOptions {
         batch: 1,
-        ..options(direction, endpoint, null, controls)
+        ..options(direction, endpoint, null, calls)
     };
     let incoming_part = |options| Incoming {
         options,
@@ -365,10 +355,10 @@ fn programs(entry: &Entry, over: Over, workload: Workload) -> io::Result<Vec<Pro
         flows: None,
     };
     Ok(match workload {
-        Workload::Turns => vec![in_turn((sender, out), (receiver, incoming), controls)],
+        Workload::Turns => vec![in_turn((sender, out), (receiver, incoming), calls)],
         Workload::Requests => {
             let client = Client::new(Numbering::new(0, None), (1, 1), Arc::default());
-            let server = Role::Server(Server::new(None, None), connection);
+            let server = Role::Server(Server::new(None, None));
             vec![
                 Program::Roles(
                     one(Direction::Both, sender, out),
@@ -380,8 +370,8 @@ fn programs(entry: &Entry, over: Over, workload: Workload) -> io::Result<Vec<Pro
         Workload::Paced => {
             let schedule = DueTimes::new(GAP_NS, Arrivals::Even);
             let flood = PacedFlood::new(0, Rotation::of(1, Vec::new()), schedule, None);
-            let sender = options(Direction::Sends, sender, out, controls);
-            let receiver = options(Direction::Receives, receiver, incoming, controls);
+            let sender = options(Direction::Sends, sender, out, calls);
+            let receiver = options(Direction::Receives, receiver, incoming, calls);
             vec![
                 Program::Roles(sender, vec![Role::Flood(flood)]),
                 Program::Sink(incoming_part(receiver)),
@@ -394,15 +384,15 @@ fn programs(entry: &Entry, over: Over, workload: Workload) -> io::Result<Vec<Pro
 fn in_turn(
     (sender, out): (Endpoint, NullEndpoint),
     (receiver, incoming): (Endpoint, NullEndpoint),
-    controls: Controls,
+    calls: (Connection, Controls),
 ) -> Program {
     Program::Turns(
         Outgoing {
-            options: options(Direction::Sends, sender, out, controls),
+            options: options(Direction::Sends, sender, out, calls),
             writers: Vec::new(),
         },
         Incoming {
-            options: options(Direction::Receives, receiver, incoming, controls),
+            options: options(Direction::Receives, receiver, incoming, calls),
             tracker: None,
             flows: None,
         },

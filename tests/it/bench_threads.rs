@@ -32,11 +32,11 @@ struct BenchThread {
 }
 
 impl BenchThread {
-    fn start(entry: &'static Entry, program: Program, connection: Connection) -> Self {
+    fn start(entry: &'static Entry, program: Program) -> Self {
         wakeup::install().expect("sigaction works");
         let (control, meter) = (Arc::new(Control::default()), Arc::new(Meter::default()));
         control.start_barrier.open();
-        let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter), connection);
+        let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
         let thread = thread::spawn(move || {
             let tid = nix::unistd::gettid().as_raw();
             context.meter.tid.store(tid, Ordering::Relaxed);
@@ -93,13 +93,18 @@ fn outgoing(socket: UdpSocket, peer: &UdpSocket, connection: Connection) -> Outg
         socket.connect(peer).expect("an address of loopback");
     }
     Outgoing {
-        options: options(Endpoint::of(socket, Some(peer)), Direction::Sends),
+        options: options(
+            Endpoint::of(socket, Some(peer)),
+            Direction::Sends,
+            connection,
+        ),
         writers: Vec::new(),
     }
 }
 
-fn options(link: Endpoint, direction: Direction) -> IoOptions {
+fn options(link: Endpoint, direction: Direction, connection: Connection) -> IoOptions {
     IoOptions {
+        connection,
         batch: Batch::DEFAULT.count(),
         ..IoOptions::of(vec![link], direction, PAYLOAD)
     }
@@ -123,14 +128,18 @@ fn lost_datagrams_do_not_hang_the_only_thread() {
                 receiver.connect(address).expect("an address of loopback");
             }
             let incoming = Incoming {
-                options: options(Endpoint::of(receiver, None), Direction::Receives),
+                options: options(
+                    Endpoint::of(receiver, None),
+                    Direction::Receives,
+                    connection,
+                ),
                 tracker: None,
                 flows: None,
             };
             let outgoing = outgoing(sender, &elsewhere, connection);
             let program = Program::Turns(outgoing, incoming);
             let (mut sent, mut bursts) = (0, 0);
-            let meter = BenchThread::start(entry, program, connection).run_until(|thread| {
+            let meter = BenchThread::start(entry, program).run_until(|thread| {
                 let now = thread.meter.sent.read();
                 bursts += u32::from(now > sent);
                 sent = now;
@@ -155,7 +164,7 @@ fn sends_that_are_refused_beside_others_are_sent_and_counted() {
             let nobody = bind();
             outgoing(bind(), &nobody, Connection::Connected)
         };
-        let thread = BenchThread::start(entry, Program::Flood(outgoing), Connection::Connected);
+        let thread = BenchThread::start(entry, Program::Flood(outgoing));
         let meter = thread.run_until(|thread| thread.meter.sent.read() >= 1000);
         let (sent, refused) = (meter.sent.read(), meter.refusals.packets());
         assert!((1..sent).contains(&refused), "{entry}: {refused} of {sent}");
@@ -175,7 +184,7 @@ fn datagrams_that_are_too_long_for_any_path_fail_as_such() {
         let peer = bind();
         let mut outgoing = outgoing(bind(), &peer, Connection::Connected);
         outgoing.options.payload_bytes = TOO_LONG;
-        let thread = BenchThread::start(entry, Program::Flood(outgoing), Connection::Connected);
+        let thread = BenchThread::start(entry, Program::Flood(outgoing));
         let outcome = thread.thread.join().expect("no panic");
         let error = outcome.expect_err("each call fails").raw_os_error();
         assert_eq!(error, Some(nix::libc::EMSGSIZE), "{entry}");
@@ -194,7 +203,10 @@ fn mute(peer: &UdpSocket) -> UdpSocket {
 /// Returns options for an I/O object that sends one datagram a call, and receives.
 fn one_each(socket: UdpSocket) -> IoOptions {
     let peer = socket.peer_addr().ok();
-    IoOptions::of(vec![Endpoint::of(socket, peer)], Direction::Both, PAYLOAD)
+    IoOptions {
+        connection: Connection::Connected,
+        ..IoOptions::of(vec![Endpoint::of(socket, peer)], Direction::Both, PAYLOAD)
+    }
 }
 
 fn answers() -> impl Iterator<Item = &'static Entry> {
@@ -213,7 +225,7 @@ fn a_refused_request_was_sent_once_and_is_waited_for() {
         let numbering = Numbering::new(0, None);
         let client = Client::new(numbering, (OUTSTANDING, 1), Arc::clone(&round_trips));
         let program = Program::Roles(options, vec![Role::Client(client)]);
-        let thread = BenchThread::start(entry, program, Connection::Connected);
+        let thread = BenchThread::start(entry, program);
         // In the meantime it could send thousands.
         let begun = Instant::now();
         let meter = thread.run_until(|thread| {
@@ -237,9 +249,9 @@ fn a_refused_response_was_sent_once_and_the_server_goes_on() {
             .connect(socket.local_addr().expect("bound"))
             .expect("an address of loopback");
         let options = one_each(socket);
-        let server = Role::Server(Server::new(None, None), Connection::Connected);
+        let server = Role::Server(Server::new(None, None));
         let program = Program::Roles(options, vec![server]);
-        let thread = BenchThread::start(entry, program, Connection::Connected);
+        let thread = BenchThread::start(entry, program);
         // One at a time: an engine may be told only of what comes once it waits.
         let mut asked = 0;
         let meter = thread.run_until(|thread| {

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 
-use udpbench::data::{Batch, Connection, Ip, LEAST_BYTES, Verified, refusal};
+use udpbench::data::{Batch, Ip, LEAST_BYTES, Verified, refusal};
 use udpbench::engine::payload::Fill;
 use udpbench::engine::verify::{SequenceTracker, SequenceWriter};
 use udpbench::engine::{Direction, Endpoint, IoOptions, Meter};
@@ -98,8 +98,7 @@ fn received_by(entry: &'static Entry, stream: &[Vec<u8>]) -> Verified {
     });
     let control = Arc::new(Control::default());
     let meter = Arc::new(Meter::default());
-    let connection = Connection::Unconnected;
-    let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter), connection);
+    let context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
     let thread = thread::spawn(move || (entry.thread)(program, &Arc::new(context)).map(drop));
     control.start_barrier.wait_for(1);
     control.start_barrier.open();

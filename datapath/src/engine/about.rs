@@ -18,8 +18,7 @@ pub struct About {
     pub sends_batches: bool,
     /// Segmentation of a send call's datagrams by the kernel, which `--train` limits.
     pub trains: Trains,
-    /// Kinds of control messages that calls can carry (`--cmsg`). Their loops are added by
-    /// `Entry::with_controls`.
+    /// Kinds of control messages that calls can carry (`--cmsg`).
     pub control_messages: Cmsg,
     /// True if `--batch` limits the datagrams per receive call.
     pub receives_batches: bool,

@@ -1,14 +1,12 @@
-//! Types that choose the calls of a case, and control messages of an I/O object (`--cmsg`): the bytes that senders add
-//! to each call, and the reader that receivers hand theirs to.
+//! Control messages of an I/O object (`--cmsg`): the bytes that senders add to each call, and the reader that receivers
+//! hand theirs to.
 //!
 //! The reader compares each message with what was sent, as a program would use it. A message that is missing, cut off
 //! or wrong makes the trial fail, whether or not the datagrams are verified.
 
 mod reader;
 
-use std::ffi::c_int;
 use std::io;
-use std::marker::PhantomData;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
@@ -100,75 +98,4 @@ pub struct Arrived {
     pub traffic_class: Option<u8>,
     /// Time of arrival since 1970, in nanoseconds.
     pub at_ns: Option<u64>,
-}
-
-/// Reads the control messages of received datagrams, or none. A type for each, so that calls without control messages
-/// do not even compare.
-pub trait ReadControls: Send + Sized + 'static {
-    /// True if there are messages to read.
-    const READS: bool;
-
-    /// Requests the expected messages at a socket.
-    ///
-    /// # Errors
-    /// Fails if the kernel lacks one.
-    fn open(socket: &impl AsFd, expected: Controls) -> io::Result<Self>;
-
-    /// Reads the messages of one datagram or GRO aggregate. `_flags`: the `msg_flags` of the call. Returns the segment
-    /// size of the aggregate in bytes, if the messages have it.
-    fn read(&mut self, _flags: c_int, _messages: &[u8]) -> Option<usize> {
-        None
-    }
-
-    /// Compares what a library has read already.
-    fn compare(&mut self, _arrived: &Arrived) {}
-
-    /// Returns what was wrong with messages so far.
-    ///
-    /// # Errors
-    /// Fails if a message was missing, cut off or wrong.
-    fn verdict(&self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// A [`ReadControls`] for calls without control messages.
-#[derive(Clone, Copy, Debug)]
-pub struct NoControls;
-
-impl ReadControls for NoControls {
-    const READS: bool = false;
-
-    fn open(_socket: &impl AsFd, _expected: Controls) -> io::Result<Self> {
-        Ok(Self)
-    }
-}
-
-/// Connected or unconnected sockets, with or without control messages: chosen once per case as a type, outside every
-/// loop.
-pub trait Addressing: Send + 'static {
-    /// True if the sockets are connected (`send`/`recv`), false if not (`send_to`/`recv_from`).
-    const CONNECTED: bool;
-    /// Reader of the control messages of each call.
-    type Controls: ReadControls;
-}
-
-/// Addressing of connected sockets: after `connect(2)`, calls carry no address. See [`Addressing`].
-pub enum Connected {}
-/// Addressing of unconnected sockets: each call names the destination or returns the source. See [`Addressing`].
-pub enum Unconnected {}
-/// Addressing of `A` by calls with control messages. See [`Addressing`].
-pub struct WithControls<A>(PhantomData<A>);
-
-impl Addressing for Connected {
-    const CONNECTED: bool = true;
-    type Controls = NoControls;
-}
-impl Addressing for Unconnected {
-    const CONNECTED: bool = false;
-    type Controls = NoControls;
-}
-impl<A: Addressing> Addressing for WithControls<A> {
-    const CONNECTED: bool = A::CONNECTED;
-    type Controls = ControlReader;
 }

@@ -2,6 +2,7 @@
 //! endpoints.
 
 use std::future::Future;
+pub use std::future::ready;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::{Index, IndexMut};
@@ -10,10 +11,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use socket2::SockRef;
 
 use super::BatchCount;
-use super::controls::{Addressing, Controls, ReadControls};
+use super::controls::{ControlReader, Controls};
 use super::null_endpoint::NullEndpoint;
 use super::payload::{Check, Fill};
-use crate::data::{BusyPoll, Cmsg};
+use crate::data::{BusyPoll, Cmsg, Connection};
 
 /// An object that sends and receives datagrams. It and its futures are `Send`, since `--tokio-workers` lets other
 /// threads run them.
@@ -25,11 +26,7 @@ pub trait DatagramIo: Send {
     /// flag and calls again. With any other error, datagrams were handed to the kernel and are lost;
     /// [`DatagramIo::packets_per_failure`] returns their number. Such an error ends the bench thread only if it
     /// persists and indicates a mistake.
-    fn transmit(
-        &mut self,
-        endpoint: usize,
-        fill: &impl Fill,
-    ) -> impl Future<Output = io::Result<BatchCount>> + Send;
+    fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> impl BatchFuture;
 
     /// Receives one batch from any endpoint that has one, and shows each datagram to `check`. May wait for the batch,
     /// but must return `Interrupted` when a signal ends the wait: otherwise the thread never sees that it must stop.
@@ -37,10 +34,7 @@ pub trait DatagramIo: Send {
     /// # Errors
     /// Returns the error of the system call. `Interrupted` and `WouldBlock` are normal: the workload checks its stop
     /// flag and calls again.
-    fn receive<C: Check>(
-        &mut self,
-        check: &mut C,
-    ) -> impl Future<Output = io::Result<BatchCount>> + Send;
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture;
 
     /// Returns the number of datagrams refused by the last call of [`DatagramIo::transmit`], which failed as a whole.
     fn packets_per_failure(&self) -> u64 {
@@ -60,6 +54,11 @@ pub trait DatagramIo: Send {
         None
     }
 }
+
+/// Future of a call: that of an `async fn`, or [`ready`] where the call blocks the thread.
+pub trait BatchFuture: Future<Output = io::Result<BatchCount>> + Send {}
+
+impl<F: Future<Output = io::Result<BatchCount>> + Send> BatchFuture for F {}
 
 /// Remark of an engine on its run, if any.
 pub type Remark = Option<&'static str>;
@@ -144,6 +143,8 @@ pub struct IoOptions {
     pub endpoints: Vec<Endpoint>,
     /// Directions that are used. The engine need not prepare the others.
     pub direction: Direction,
+    /// Connected sockets (`send`, `recv`), or unconnected ones (`send_to`, `recv_from`).
+    pub connection: Connection,
     /// Payload of each sent datagram, in bytes.
     pub payload_bytes: usize,
     /// Buffer for each received datagram, in bytes.
@@ -165,12 +166,13 @@ pub struct IoOptions {
 }
 
 impl IoOptions {
-    /// Returns options for the usual case: receives wait, and each call moves one datagram of `payload_bytes`, always
-    /// with the same content.
+    /// Returns options for the usual case: sockets are unconnected, receives wait, and each call moves one datagram of
+    /// `payload_bytes`, always with the same content.
     pub fn of(endpoints: Vec<Endpoint>, direction: Direction, payload_bytes: usize) -> Self {
         Self {
             endpoints,
             direction,
+            connection: Connection::Unconnected,
             payload_bytes,
             buffer_bytes: payload_bytes,
             batch: 1,
@@ -201,29 +203,19 @@ impl IoOptions {
         }
     }
 
-    /// Returns the control messages that received datagrams must have; none if nothing is received.
-    pub fn received_controls(&self) -> Controls {
-        let kinds = self.controls.kinds;
-        Controls {
-            kinds: if self.direction.receives() {
-                kinds
-            } else {
-                Cmsg::NONE
-            },
-            ..self.controls
-        }
+    /// Returns whether the sockets are connected.
+    pub fn is_connected(&self) -> bool {
+        self.connection == Connection::Connected
     }
 
-    /// Returns the bytes of the control messages that each call of `socket` sends. Empty if there are none.
+    /// Requests the control messages that received datagrams must have. `None`: there are none, or nothing is received.
     ///
     /// # Errors
-    /// Returns the error of getsockname(2).
-    pub fn sent_controls<A: Addressing>(&self, socket: &impl AsFd) -> io::Result<Vec<u8>> {
-        if A::Controls::READS {
-            self.controls.outgoing(socket)
-        } else {
-            Ok(Vec::new())
-        }
+    /// Fails if the kernel lacks one.
+    pub fn control_reader(&self, socket: &impl AsFd) -> io::Result<Option<ControlReader>> {
+        let reads = self.direction.receives() && self.controls.kinds != Cmsg::NONE;
+        let open = || ControlReader::open(socket, self.controls);
+        reads.then(open).transpose()
     }
 
     /// Returns the payload that is sent again and again; empty if nothing is sent. It is not zeros: an allocator that

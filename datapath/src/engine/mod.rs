@@ -28,20 +28,16 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
-
 pub use self::about::{About, BusyPolling, ManyEndpoints, Partner, Selection, Trains};
-pub use self::controls::{
-    Addressing, Arrived, Connected, ControlMemory, ControlReader, Controls, NoControls,
-    ReadControls, Unconnected, WithControls,
-};
+pub use self::controls::{Arrived, ControlMemory, ControlReader, Controls};
 #[doc(hidden)]
 pub use self::counters::{
     FlowCounts, FlowMeter, OffloadedRequests, OutsideCounts, Refusals, SharedCount,
 };
 pub use self::counters::{Meter, SharedTally, Tally};
-pub use self::datagram_io::{DatagramIo, Direction, Endpoint, IoOptions, PerEndpoint, Remark};
+pub use self::datagram_io::{
+    BatchFuture, DatagramIo, Direction, Endpoint, IoOptions, PerEndpoint, Remark, ready,
+};
 #[doc(hidden)]
 pub use self::queue_probe::{ConnectionProbe, LosslessProbe};
 pub use self::queue_probe::{QueueProbe, UdpProbe};
@@ -53,9 +49,9 @@ pub use crate::sys::wakeup::block as block_wakeups;
 pub mod prelude {
     pub use super::payload::{Check, Fill, Origin};
     pub use super::{
-        About, Addressing, BatchCount, BusyPolling, Connected, DatagramIo, Direction, Endpoint,
-        Engine, Group, IoOptions, ManyEndpoints, Meter, Partner, PerEndpoint, ReadControls, Remark,
-        Selection, ThreadArgs, Trains, Unconnected, Waits, Wakeups,
+        About, BatchCount, BatchFuture, BusyPolling, DatagramIo, Direction, Endpoint, Engine,
+        Group, IoOptions, ManyEndpoints, Meter, Partner, PerEndpoint, Remark, Selection,
+        ThreadArgs, Trains, Waits, Wakeups, ready,
     };
 }
 
@@ -201,7 +197,7 @@ pub trait Engine: Sized + 'static {
     /// Description and properties of the engine.
     const ABOUT: About;
     /// Type of the object that sends and receives datagrams.
-    type DatagramIo<A: Addressing>: DatagramIo + 'static;
+    type DatagramIo: DatagramIo + 'static;
 
     /// Starts the parts shared by the bench thread's I/O objects (a runtime; nothing for most engines), on the bench
     /// thread itself.
@@ -215,7 +211,7 @@ pub trait Engine: Sized + 'static {
     ///
     /// # Errors
     /// Returns the error of the system call. The case then becomes a `failed` row.
-    fn open<A: Addressing>(&self, options: IoOptions) -> io::Result<Self::DatagramIo<A>>;
+    fn open(&self, options: IoOptions) -> io::Result<Self::DatagramIo>;
 
     /// Starts the worker threads that all bench threads of a run share, for engines with [`About::shares_workers`].
     ///
@@ -249,19 +245,12 @@ pub trait Engine: Sized + 'static {
         Ok(())
     }
 
-    /// Runs several loops to their ends, in turn on this thread. The default is for libraries that themselves wait
-    /// for many sockets with a set of futures.
+    /// Runs several loops to their ends, in turn on this thread, for engines with [`ManyEndpoints::IoEach`].
     ///
     /// # Errors
-    /// Returns the first error of a loop.
-    fn run_all(&self, loops: Vec<Loop>) -> io::Result<()> {
-        self.run(async {
-            let mut loops: FuturesUnordered<Loop> = loops.into_iter().collect();
-            while let Some(ended) = loops.next().await {
-                ended?;
-            }
-            Ok(())
-        })
+    /// Returns the first error of a loop. Fails with `Unsupported` if the engine has no such loops.
+    fn run_all(&self, _loops: Vec<Loop>) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Runs one of the engine's futures to its end, on this thread or on others while this one waits. The default is

@@ -36,9 +36,6 @@ pub struct Entry {
     /// Way in which one bench thread serves many sockets, and the function that runs such a thread.
     #[doc(hidden)]
     pub many_endpoints: (ManyEndpoints, BenchThread),
-    /// Function that runs a bench thread whose calls carry control messages (`--cmsg`), if they can.
-    #[doc(hidden)]
-    pub thread_with_controls: Option<BenchThread>,
     /// Program that sends and receives, if that is not done in this process.
     #[doc(hidden)]
     pub executable: Option<&'static Path>,
@@ -60,10 +57,13 @@ impl Entry {
             queue_probe: E::queue_probe,
             thread: workload::run::<E>,
             many_endpoints: (ManyEndpoints::No, refuse),
-            thread_with_controls: None,
             executable: None,
             #[cfg(test)]
-            keeps_contract: [testing::check_engine::<E>, || {}, || {}],
+            keeps_contract: [
+                testing::check_engine::<E>,
+                || {},
+                testing::check_controls::<E>,
+            ],
         }
     }
 
@@ -89,21 +89,6 @@ impl Entry {
                 self.keeps_contract[0],
                 testing::check_engine::<M>,
                 self.keeps_contract[2],
-            ],
-            ..self
-        }
-    }
-
-    /// Adds support for control messages through `E`, the engine itself. Nothing is compiled for engines that have no
-    /// such support, and their calls and those of others without `--cmsg` stay as they are.
-    pub const fn with_controls<E: Engine>(self) -> Self {
-        Self {
-            thread_with_controls: Some(workload::run_with_controls::<E>),
-            #[cfg(test)]
-            keeps_contract: [
-                self.keeps_contract[0],
-                self.keeps_contract[1],
-                testing::check_controls::<E>,
             ],
             ..self
         }
@@ -137,9 +122,6 @@ impl Entry {
     pub fn thread_of(&self, case: &Case, serves_from_one: bool) -> Option<BenchThread> {
         if let Some(transport) = case.transport {
             return self.carrier(transport).map(|it| it.thread);
-        }
-        if case.cmsg.is_some() && self.thread_with_controls.is_some() {
-            return self.thread_with_controls;
         }
         let has_one = case.flows.is_none() || serves_from_one;
         Some(if has_one {

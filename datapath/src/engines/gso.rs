@@ -2,7 +2,6 @@
 //! has passed most of the stack as one packet, and joins datagrams of a flow before it delivers them.
 
 use std::io;
-use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 
 use crate::data::Cmsg;
@@ -30,15 +29,15 @@ impl Engine for Gso {
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = TrainIo<A, ReceiveBatch<A::Controls>>;
+    type DatagramIo = TrainIo<ReceiveBatch>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Self::DatagramIo<A>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<Self::DatagramIo> {
         let endpoint = options.only_endpoint()?;
-        let incoming = ReceiveBatch::from_options::<A>(&options, &endpoint.socket)?;
+        let incoming = ReceiveBatch::from_options(&options, &endpoint.socket)?;
         TrainIo::new(&options, endpoint, incoming)
     }
 
@@ -64,20 +63,20 @@ impl Engine for Gro {
         selection: Selection::Default,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = TrainIo<A, CoalescedReceive<A::Controls>>;
+    type DatagramIo = TrainIo<CoalescedReceive>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Self::DatagramIo<A>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<Self::DatagramIo> {
         let endpoint = options.only_endpoint()?;
         if options.direction.receives() {
             gso::join(&endpoint.socket)?;
         }
         options.apply_wait(&endpoint.socket)?;
-        let reader = A::Controls::open(&endpoint.socket, options.received_controls())?;
-        TrainIo::new(&options, endpoint, CoalescedReceive::new::<A>(reader))
+        let incoming = CoalescedReceive::new(&options, &endpoint.socket)?;
+        TrainIo::new(&options, endpoint, incoming)
     }
 
     fn probe() -> Result<(), String> {
@@ -87,9 +86,10 @@ impl Engine for Gro {
 }
 
 /// A socket that sends GSO trains and receives with `R`.
-pub(super) struct TrainIo<A, R> {
+pub(super) struct TrainIo<R> {
     socket: UdpSocket,
     incoming: R,
+    is_connected: bool,
     peer: SocketAddr,
     /// The train that the kernel segments.
     payload: Vec<u8>,
@@ -98,43 +98,50 @@ pub(super) struct TrainIo<A, R> {
     fell_back: bool,
     /// Control messages of each call.
     controls: Vec<u8>,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing, R> TrainIo<A, R> {
+impl<R> TrainIo<R> {
     fn new(options: &IoOptions, endpoint: Endpoint, incoming: R) -> io::Result<Self> {
         let payload = options.payload();
         let count = gso::begin_trains(options, &endpoint)?;
         Ok(Self {
             incoming,
+            is_connected: options.is_connected(),
             peer: endpoint.peer_or_unspecified(),
             payload_bytes: payload.len(),
             payload: payload.repeat(count),
             count: count as u64,
             fell_back: false,
-            controls: options.sent_controls::<A>(&endpoint.socket)?,
+            controls: options.controls.outgoing(&endpoint.socket)?,
             socket: endpoint.socket.into(),
-            addressing: PhantomData,
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn hand_over(&self) -> io::Result<usize> {
-        if A::Controls::READS {
-            let peer = (!A::CONNECTED).then(|| self.peer.into());
-            let (payload, controls) = (&self.payload, &self.controls);
-            return send_message(&self.socket, payload, peer.as_ref(), controls, 0);
-        }
-        if A::CONNECTED {
+        if !self.controls.is_empty() {
+            self.hand_over_with_controls()
+        } else if self.is_connected {
             self.socket.send(&self.payload)
         } else {
             self.socket.send_to(&self.payload, self.peer)
         }
     }
 
-    /// Switches to one datagram per call.
-    #[cold]
     #[inline(never)]
+    fn hand_over_with_controls(&self) -> io::Result<usize> {
+        let peer = (!self.is_connected).then(|| self.peer.into());
+        let (payload, controls) = (&self.payload, &self.controls);
+        send_message(&self.socket, payload, peer.as_ref(), controls, 0)
+    }
+
+    #[cold]
+    fn hand_over_one(&mut self) -> io::Result<usize> {
+        self.fall_back();
+        self.hand_over()
+    }
+
+    /// Switches to one datagram per call.
     fn fall_back(&mut self) {
         self.payload.truncate(self.payload_bytes);
         self.count = 1;
@@ -144,23 +151,27 @@ impl<A: Addressing, R> TrainIo<A, R> {
     }
 }
 
-impl<A: Addressing, R: ReceiveMany> DatagramIo for TrainIo<A, R> {
-    #[inline]
-    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+impl<R: ReceiveMany> TrainIo<R> {
+    #[inline(always)]
+    fn send(&mut self, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let outcome = match self.hand_over() {
-            Err(error) if self.count > 1 && gso::is_no_offload(&error) => {
-                self.fall_back();
-                self.hand_over()
-            }
+            Err(error) if self.count > 1 && gso::is_no_offload(&error) => self.hand_over_one(),
             outcome => outcome,
         };
         Ok(BatchCount::of(self.count, outcome? as u64))
     }
+}
 
-    #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-        self.incoming.receive(&self.socket, check)
+impl<R: ReceiveMany> DatagramIo for TrainIo<R> {
+    #[inline(always)]
+    fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> impl BatchFuture {
+        ready(self.send(fill))
+    }
+
+    #[inline(always)]
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture {
+        ready(self.incoming.receive(&self.socket, check))
     }
 
     fn packets_per_failure(&self) -> u64 {
@@ -185,7 +196,7 @@ mod tests {
 
     use super::*;
     use crate::engine::payload::NoFill;
-    use crate::engine::{Direction, Unconnected, poll_once};
+    use crate::engine::{Direction, poll_once};
 
     #[test]
     fn a_train_is_as_long_as_asked_for() {
@@ -201,7 +212,7 @@ mod tests {
                 train,
                 ..IoOptions::of(vec![endpoint], Direction::Sends, 300)
             };
-            let mut io = Gso.open::<Unconnected>(options).expect("it can be cut");
+            let mut io = Gso.open(options).expect("it can be cut");
             let sent = poll_once(io.transmit(0, &NoFill)).expect("loopback takes it");
             assert_eq!(sent, BatchCount::of(train as u64, 300 * train as u64));
             let mut memory = [0; 9000];
@@ -223,7 +234,7 @@ mod tests {
         let peer = receiver.local_addr().expect("bound");
         let endpoint = Endpoint::of(socket, Some(peer));
         let options = IoOptions::of(vec![endpoint], Direction::Sends, 300);
-        let mut io = Gso.open::<Unconnected>(options).expect("it can be cut");
+        let mut io = Gso.open(options).expect("it can be cut");
         assert_eq!(io.remark(), None);
         io.fall_back();
         let option = getsockopt(&io.socket, UdpGsoSegment).expect("it has the option");

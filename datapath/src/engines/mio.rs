@@ -88,13 +88,13 @@ impl<V: Variant> Engine for Mio<V> {
         one_thread: V::POLICY.one_thread(),
         ..V::ABOUT
     };
-    type DatagramIo<A: Addressing> = MioIo<A, V>;
+    type DatagramIo = MioIo<V>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<MioIo<A, V>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<MioIo<V>> {
         let endpoint = options.only_endpoint()?;
         let peer = endpoint.peer_or_unspecified();
         let socket = std::net::UdpSocket::from(endpoint.socket);
@@ -105,6 +105,7 @@ impl<V: Variant> Engine for Mio<V> {
             busy_poll::of_epoll(&reactor.poll, poll.us)?;
         }
         Ok(MioIo {
+            is_connected: options.is_connected(),
             payload: options.payload(),
             buffer: options.buffer(),
             peer,
@@ -120,20 +121,21 @@ impl<V: Variant> Engine for Mio<V> {
     }
 }
 
-pub(super) struct MioIo<A, V> {
+pub(super) struct MioIo<V> {
     reactor: Reactor<UdpSocket>,
+    is_connected: bool,
     peer: SocketAddr,
     payload: Vec<u8>,
     buffer: Vec<u8>,
-    marker: PhantomData<(A, V)>,
+    marker: PhantomData<V>,
 }
 
-impl<A: Addressing, V: Variant> DatagramIo for MioIo<A, V> {
-    #[inline]
-    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+impl<V: Variant> MioIo<V> {
+    #[inline(always)]
+    fn send(&mut self, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let sent = self.reactor.operate::<V>(WRITABLE, |socket| {
-            if A::CONNECTED {
+            if self.is_connected {
                 socket.send(&self.payload)
             } else {
                 socket.send_to(&self.payload, fill.destination().unwrap_or(self.peer))
@@ -142,11 +144,11 @@ impl<A: Addressing, V: Variant> DatagramIo for MioIo<A, V> {
         Ok(BatchCount::one(sent))
     }
 
-    #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+    #[inline(always)]
+    fn take<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let mut source = None;
         let received = self.reactor.operate::<V>(READABLE, |socket| {
-            if A::CONNECTED {
+            if self.is_connected {
                 socket.recv(&mut self.buffer)
             } else {
                 let (received, from) = socket.recv_from(&mut self.buffer)?;
@@ -156,6 +158,18 @@ impl<A: Addressing, V: Variant> DatagramIo for MioIo<A, V> {
         })?;
         check.check_received(received, &self.buffer, || Origin::of(source));
         Ok(BatchCount::one(received))
+    }
+}
+
+impl<V: Variant> DatagramIo for MioIo<V> {
+    #[inline(always)]
+    fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> impl BatchFuture {
+        ready(self.send(fill))
+    }
+
+    #[inline(always)]
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture {
+        ready(self.take(check))
     }
 }
 
@@ -200,7 +214,7 @@ impl<S: Source> Reactor<S> {
 
     /// Waits for an event if one is needed, performs one operation, and updates the readiness and the registration by
     /// the policy of `V`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn operate<V: Variant>(
         &mut self,
         wanted: u8,

@@ -24,42 +24,49 @@ impl Engine for Mmsg {
         selection: Selection::Default,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = MmsgIo<A::Controls>;
+    type DatagramIo = MmsgIo;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.meter)))
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<MmsgIo<A::Controls>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<MmsgIo> {
         let endpoint = options.only_endpoint()?;
         options.apply_wait(&endpoint.socket)?;
         Ok(MmsgIo {
-            outgoing: SendBatch::from_options::<A>(&options, &endpoint)?,
-            incoming: ReceiveBatch::from_options::<A>(&options, &endpoint.socket)?,
+            outgoing: SendBatch::from_options(&options, &endpoint)?,
+            incoming: ReceiveBatch::from_options(&options, &endpoint.socket)?,
             socket: endpoint.socket.into(),
             meter: Arc::clone(&self.0),
         })
     }
 }
 
-pub(super) struct MmsgIo<R> {
+pub(super) struct MmsgIo {
     socket: UdpSocket,
     outgoing: SendBatch,
-    incoming: ReceiveBatch<R>,
+    incoming: ReceiveBatch,
     meter: Arc<Meter>,
 }
 
-impl<R: ReadControls> DatagramIo for MmsgIo<R> {
+impl MmsgIo {
     #[inline]
-    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    fn send(&mut self, fill: &impl Fill) -> io::Result<BatchCount> {
         self.outgoing.prepare(fill);
         let sent = self.outgoing.send(&self.socket)?;
         sent.sent(&self.meter, || is_full(&self.socket))
     }
+}
+
+impl DatagramIo for MmsgIo {
+    #[inline]
+    fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> impl BatchFuture {
+        ready(self.send(fill))
+    }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-        self.incoming.receive(&self.socket, check)
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture {
+        ready(self.incoming.receive(&self.socket, check))
     }
 
     fn check_controls(&self) -> io::Result<()> {

@@ -43,15 +43,15 @@ pub static BUILT_IN: &[Entry] = &[
     Entry::of::<socket2::Socket2>(),
     Entry::of::<nix::Nix>(),
     Entry::of::<std::Spin>().with_many::<std::Spin>(),
-    Entry::of::<mmsg::Mmsg>().with_controls::<mmsg::Mmsg>(),
+    Entry::of::<mmsg::Mmsg>(),
     #[cfg(all(feature = "uring", target_pointer_width = "64"))]
     Entry::of::<uring::Uring<linux::uring::SendRing>>()
         .with_many::<uring::Uring<linux::uring::SendRing>>(),
     #[cfg(all(feature = "uring", target_pointer_width = "64"))]
     Entry::of::<uring::Uring<linux::uring::ZeroCopySendRing>>(),
-    Entry::of::<gso::Gso>().with_controls::<gso::Gso>(),
-    Entry::of::<gso::Gro>().with_controls::<gso::Gro>(),
-    Entry::of::<zerocopy::ZeroCopy>().with_controls::<zerocopy::ZeroCopy>(),
+    Entry::of::<gso::Gso>(),
+    Entry::of::<gso::Gro>(),
+    Entry::of::<zerocopy::ZeroCopy>(),
     Entry::of::<Readiness<PollSet>>().with_many::<Multiplex<PollSet>>(),
     Entry::of::<Readiness<Epoll<Level>>>().with_many::<Multiplex<Epoll<Level>>>(),
     Entry::of::<Readiness<Epoll<Edge>>>().with_many::<Multiplex<Epoll<Edge>>>(),
@@ -64,7 +64,7 @@ pub static BUILT_IN: &[Entry] = &[
     #[cfg(feature = "tokio")]
     Entry::of::<tokio::Tokio<tokio::Exhaustive>>().with_many::<tokio::Tokio<tokio::Exhaustive>>(),
     #[cfg(feature = "quinn-udp")]
-    Entry::of::<quinn::QuinnUdp>().with_controls::<quinn::QuinnUdp>(),
+    Entry::of::<quinn::QuinnUdp>(),
 ];
 
 /// Name of `gso` with `gro` on the command line.
@@ -222,7 +222,6 @@ pub fn default_selection() -> impl Iterator<Item = &'static Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Cmsg;
 
     #[test]
     fn names_are_unique_and_the_reference_is_among_them() {
@@ -233,14 +232,6 @@ mod tests {
             );
         }
         assert_eq!(reference().name(), EngineName::REFERENCE);
-    }
-
-    #[test]
-    fn engines_with_control_messages_have_loops_for_them() {
-        for entry in BUILT_IN {
-            let can = entry.about.control_messages != Cmsg::NONE;
-            assert_eq!(entry.thread_with_controls.is_some(), can, "{entry}");
-        }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The engine `nix`: blocking calls of the nix crate.
 
 use std::io;
-use std::marker::PhantomData;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::AsRawFd;
 
@@ -17,38 +16,38 @@ impl Engine for Nix {
         group: Group::Blocking,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = NixIo<A>;
+    type DatagramIo = NixIo;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<NixIo<A>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<NixIo> {
         let endpoint = options.only_endpoint()?;
         Ok(NixIo {
+            is_connected: options.is_connected(),
             peer: endpoint.peer_or_unspecified().into(),
             socket: endpoint.socket.into(),
             payload: options.payload(),
             buffer: options.buffer(),
-            addressing: PhantomData,
         })
     }
 }
 
-pub(super) struct NixIo<A> {
+pub(super) struct NixIo {
+    is_connected: bool,
     socket: UdpSocket,
     peer: SockaddrStorage,
     payload: Vec<u8>,
     buffer: Vec<u8>,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> DatagramIo for NixIo<A> {
-    #[inline]
-    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+impl NixIo {
+    #[inline(always)]
+    fn send(&mut self, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let socket = self.socket.as_raw_fd();
-        let sent = if A::CONNECTED {
+        let sent = if self.is_connected {
             send(socket, &self.payload, MsgFlags::empty())?
         } else {
             let to = fill.destination().map(SockaddrStorage::from);
@@ -58,10 +57,10 @@ impl<A: Addressing> DatagramIo for NixIo<A> {
         Ok(BatchCount::one(sent))
     }
 
-    #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+    #[inline(always)]
+    fn take<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let socket = self.socket.as_raw_fd();
-        if A::CONNECTED {
+        if self.is_connected {
             let received = recv(socket, &mut self.buffer, MsgFlags::empty())?;
             check.check_received(received, &self.buffer, || Origin::PEER);
             Ok(BatchCount::one(received))
@@ -76,6 +75,18 @@ impl<A: Addressing> DatagramIo for NixIo<A> {
                 Err(errno) => Err(errno.into()),
             }
         }
+    }
+}
+
+impl DatagramIo for NixIo {
+    #[inline(always)]
+    fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> impl BatchFuture {
+        ready(self.send(fill))
+    }
+
+    #[inline(always)]
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture {
+        ready(self.take(check))
     }
 }
 

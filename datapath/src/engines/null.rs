@@ -5,7 +5,6 @@
 
 use std::hint;
 use std::io;
-use std::marker::PhantomData;
 use std::net::UdpSocket;
 use std::sync::Arc;
 
@@ -24,13 +23,13 @@ impl Engine for Null {
         can_serve_requests: Err("moves no datagrams"),
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = NullIo<A>;
+    type DatagramIo = NullIo;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, options: IoOptions) -> io::Result<NullIo<A>> {
+    fn open(&self, options: IoOptions) -> io::Result<NullIo> {
         let mut incoming = Vec::new();
         let out = options.endpoints.into_iter().map(|endpoint| {
             incoming.extend(endpoint.null.incoming);
@@ -46,7 +45,6 @@ impl Engine for Null {
             payload_bytes: options.payload_bytes,
             taken: 0,
             rest: 0,
-            addressing: PhantomData,
         })
     }
 
@@ -55,14 +53,13 @@ impl Engine for Null {
     }
 }
 
-pub(super) struct NullIo<A> {
+pub(super) struct NullIo {
     out: PerEndpoint<Out>,
     incoming: Vec<Arc<SentCounter>>,
     payload_bytes: usize,
     taken: u64,
     /// Pause before the next receive, in iterations of `spin_loop`.
     rest: u32,
-    addressing: PhantomData<A>,
 }
 
 struct Out {
@@ -74,17 +71,17 @@ struct Out {
 /// rare.
 const STAND_BACK_SPINS: u32 = 1000;
 
-impl<A: Addressing> DatagramIo for NullIo<A> {
+impl NullIo {
     #[inline]
-    async fn transmit(&mut self, endpoint: usize, _fill: &impl Fill) -> io::Result<BatchCount> {
+    fn send(&mut self, endpoint: usize) -> BatchCount {
         let out = &mut self.out[endpoint];
         out.sent += 1;
         out.counter.set(out.sent);
-        Ok(BatchCount::one(self.payload_bytes))
+        BatchCount::one(self.payload_bytes)
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, _check: &mut C) -> io::Result<BatchCount> {
+    fn take(&mut self) -> io::Result<BatchCount> {
         for _ in 0..self.rest {
             hint::spin_loop();
         }
@@ -98,5 +95,17 @@ impl<A: Addressing> DatagramIo for NullIo<A> {
         } else {
             Ok(BatchCount::of(packets, packets * self.payload_bytes as u64))
         }
+    }
+}
+
+impl DatagramIo for NullIo {
+    #[inline]
+    fn transmit(&mut self, endpoint: usize, _fill: &impl Fill) -> impl BatchFuture {
+        ready(Ok(self.send(endpoint)))
+    }
+
+    #[inline]
+    fn receive<C: Check>(&mut self, _check: &mut C) -> impl BatchFuture {
+        ready(self.take())
     }
 }

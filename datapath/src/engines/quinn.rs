@@ -16,7 +16,7 @@ use super::selector::ReadinessPolicy;
 use super::tokio::adopt;
 use crate::data::Cmsg;
 use crate::engine::prelude::*;
-use crate::engine::{Arrived, erased};
+use crate::engine::{Arrived, ControlReader, erased};
 use crate::engines::linux::gso;
 
 pub(super) struct QuinnUdp {
@@ -41,7 +41,7 @@ impl Engine for QuinnUdp {
         one_thread: ReadinessPolicy::DRAIN.one_thread(),
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = QuinnIo<A::Controls>;
+    type DatagramIo = QuinnIo;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self {
@@ -50,12 +50,12 @@ impl Engine for QuinnUdp {
         })
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<QuinnIo<A::Controls>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<QuinnIo> {
         let endpoint = options.only_endpoint()?;
         let state = UdpSocketState::new((&endpoint.socket).into())?;
         let controls = options.controls;
         let source = controls.source(&endpoint.socket)?;
-        let reader = A::Controls::open(&endpoint.socket, options.received_controls())?;
+        let reader = options.control_reader(&endpoint.socket)?;
         let payload = options.payload();
         let segments = gso::that_fit(payload.len())
             .min(state.max_gso_segments())
@@ -68,7 +68,7 @@ impl Engine for QuinnUdp {
             fell_back: false,
             buffers: vec![0; usize::from(receives) * BATCH_SIZE * AGGREGATE_BYTES],
             metas: [RecvMeta::default(); BATCH_SIZE],
-            connected: A::CONNECTED,
+            connected: options.is_connected(),
             peer: endpoint.peer_or_unspecified(),
             socket: adopt(&self.runtime, endpoint.socket.into())?,
             state,
@@ -87,7 +87,7 @@ impl Engine for QuinnUdp {
 /// Maximum size of a GRO aggregate in bytes: one IP packet.
 const AGGREGATE_BYTES: usize = 65_535;
 
-pub(super) struct QuinnIo<R> {
+pub(super) struct QuinnIo {
     socket: UdpSocket,
     state: UdpSocketState,
     peer: std::net::SocketAddr,
@@ -101,11 +101,11 @@ pub(super) struct QuinnIo<R> {
     /// Source address and ECN of each call, if it has control messages.
     source: Option<IpAddr>,
     ecn: Option<EcnCodepoint>,
-    reader: R,
+    reader: Option<ControlReader>,
     waits: Waits,
 }
 
-impl<R: ReadControls> QuinnIo<R> {
+impl QuinnIo {
     /// Switches to one datagram per call. The library leaves this to its user.
     #[cold]
     #[inline(never)]
@@ -119,10 +119,10 @@ impl<R: ReadControls> QuinnIo<R> {
     async fn hand_over(&mut self) -> io::Result<()> {
         let transmit = quinn_udp::Transmit {
             destination: self.peer,
-            ecn: self.ecn.filter(|_| R::READS),
+            ecn: self.ecn,
             contents: &self.payload,
             segment_size: Some(self.payload_bytes),
-            src_ip: self.source.filter(|_| R::READS),
+            src_ip: self.source,
         };
         let send = || self.state.try_send((&self.socket).into(), &transmit);
         let writable = self.socket.async_io(Interest::WRITABLE, send);
@@ -130,7 +130,7 @@ impl<R: ReadControls> QuinnIo<R> {
     }
 }
 
-impl<R: ReadControls> DatagramIo for QuinnIo<R> {
+impl DatagramIo for QuinnIo {
     #[inline]
     async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
@@ -167,8 +167,8 @@ impl<R: ReadControls> DatagramIo for QuinnIo<R> {
             // An empty datagram has a stride of 0.
             moved.packets += meta.len.div_ceil(meta.stride.max(1)).max(1) as u64;
             moved.bytes += meta.len as u64;
-            if R::READS {
-                self.reader.compare(&Arrived {
+            if let Some(reader) = &mut self.reader {
+                reader.compare(&Arrived {
                     destination: meta.dst_ip,
                     traffic_class: Some(meta.ecn.map_or(0, |ecn| ecn as u8)),
                     at_ns: None,
@@ -184,7 +184,7 @@ impl<R: ReadControls> DatagramIo for QuinnIo<R> {
     }
 
     fn check_controls(&self) -> io::Result<()> {
-        self.reader.verdict()
+        self.reader.as_ref().map_or(Ok(()), ControlReader::verdict)
     }
 
     fn remark(&self) -> Remark {

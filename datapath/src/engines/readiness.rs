@@ -50,7 +50,7 @@ impl Variant for Epoll<Edge> {
 }
 
 /// Opens non-blocking sockets, and selectors of writable and of readable ones. That of an unused direction has none.
-fn open<S: Selector, A: Addressing>(mut options: IoOptions) -> io::Result<(StdIo<A>, [S; 2])> {
+fn open<S: Selector>(mut options: IoOptions) -> io::Result<(StdIo, [S; 2])> {
     let endpoints = mem::take(&mut options.endpoints);
     for endpoint in &endpoints {
         endpoint.set_nonblocking()?;
@@ -74,13 +74,13 @@ impl<S: Selector> Engine for Readiness<S> {
         one_thread: S::POLICY.one_thread(),
         ..S::ABOUT
     };
-    type DatagramIo<A: Addressing> = Waiting<S, A>;
+    type DatagramIo = Waiting<S>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Waiting<S, A>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<Waiting<S>> {
         options.endpoints = vec![options.only_endpoint()?];
         let (calls, selectors) = open(options)?;
         let [writable, readable] = selectors.map(|selector| Readied {
@@ -96,10 +96,10 @@ impl<S: Selector> Engine for Readiness<S> {
 }
 
 /// A socket that is awaited until it is ready, and then used with the calls of std.
-pub(super) struct Waiting<S, A> {
+pub(super) struct Waiting<S> {
     writable: Readied<S>,
     readable: Readied<S>,
-    calls: StdIo<A>,
+    calls: StdIo,
 }
 
 /// One direction of a socket, and whether it may still be ready.
@@ -126,19 +126,31 @@ impl<S: Selector> Readied<S> {
     }
 }
 
-impl<S: Selector, A: Addressing> DatagramIo for Waiting<S, A> {
-    #[inline]
-    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+impl<S: Selector> Waiting<S> {
+    #[inline(always)]
+    fn send(&mut self, fill: &impl Fill) -> io::Result<BatchCount> {
         self.writable.wait()?;
         let outcome = self.calls.send(0, fill);
         self.writable.after(outcome)
     }
 
-    #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+    #[inline(always)]
+    fn take<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         self.readable.wait()?;
         let outcome = self.calls.take(0, check);
         self.readable.after(outcome)
+    }
+}
+
+impl<S: Selector> DatagramIo for Waiting<S> {
+    #[inline(always)]
+    fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> impl BatchFuture {
+        ready(self.send(fill))
+    }
+
+    #[inline(always)]
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture {
+        ready(self.take(check))
     }
 }
 
@@ -150,13 +162,13 @@ impl<S: Selector> Engine for Multiplex<S> {
         many_endpoints: ManyEndpoints::OneIo,
         ..S::ABOUT
     };
-    type DatagramIo<A: Addressing> = Multiplexed<S, A>;
+    type DatagramIo = Multiplexed<S>;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, options: IoOptions) -> io::Result<Multiplexed<S, A>> {
+    fn open(&self, options: IoOptions) -> io::Result<Multiplexed<S>> {
         let (calls, selectors) = open(options)?;
         let endpoints = calls.endpoints();
         let [writable, readable] = selectors.map(|selector| Ready {
@@ -173,10 +185,10 @@ impl<S: Selector> Engine for Multiplex<S> {
 }
 
 /// Sockets that are awaited until one is ready, and then used with the calls of std.
-pub(super) struct Multiplexed<S, A> {
+pub(super) struct Multiplexed<S> {
     writable: Ready<S>,
     readable: Ready<S>,
-    calls: StdIo<A>,
+    calls: StdIo,
 }
 
 /// One direction of the sockets, and the events that have not been used up.
@@ -233,16 +245,28 @@ impl<S: Selector> Ready<S> {
     }
 }
 
-impl<S: Selector, A: Addressing> DatagramIo for Multiplexed<S, A> {
-    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+impl<S: Selector> Multiplexed<S> {
+    #[inline(always)]
+    fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         self.writable.until(endpoint)?;
         let outcome = self.calls.send(endpoint, fill);
         (self.writable).after(endpoint, self.calls.socket(endpoint), outcome)
     }
 
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+    #[inline(always)]
+    fn take<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let endpoint = self.readable.first()?;
         let outcome = self.calls.take(endpoint, check);
         (self.readable).after(endpoint, self.calls.socket(endpoint), outcome)
+    }
+}
+
+impl<S: Selector> DatagramIo for Multiplexed<S> {
+    fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> impl BatchFuture {
+        ready(self.send(endpoint, fill))
+    }
+
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture {
+        ready(self.take(check))
     }
 }

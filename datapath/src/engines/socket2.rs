@@ -2,7 +2,6 @@
 //! addresses in the kernel's format.
 
 use std::io;
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -18,30 +17,30 @@ impl Engine for Socket2 {
         group: Group::Blocking,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = Socket2Io<A>;
+    type DatagramIo = Socket2Io;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<Socket2Io<A>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<Socket2Io> {
         let endpoint = options.only_endpoint()?;
         Ok(Socket2Io {
+            is_connected: options.is_connected(),
             peer: endpoint.peer_or_unspecified().into(),
             socket: endpoint.socket.into(),
             payload: options.payload(),
             buffer: vec![MaybeUninit::uninit(); options.buffer().len()],
-            addressing: PhantomData,
         })
     }
 }
 
-pub(super) struct Socket2Io<A> {
+pub(super) struct Socket2Io {
+    is_connected: bool,
     socket: Socket,
     peer: SockAddr,
     payload: Vec<u8>,
     buffer: Vec<MaybeUninit<u8>>,
-    addressing: PhantomData<A>,
 }
 
 /// Returns memory that the kernel has written as bytes.
@@ -57,11 +56,11 @@ fn initialised(memory: &[MaybeUninit<u8>]) -> &[u8] {
     }
 }
 
-impl<A: Addressing> DatagramIo for Socket2Io<A> {
+impl Socket2Io {
     #[inline]
-    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    fn send(&mut self, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
-        let sent = if A::CONNECTED {
+        let sent = if self.is_connected {
             self.socket.send(&self.payload)?
         } else {
             let to = fill.destination().map(SockAddr::from);
@@ -72,8 +71,8 @@ impl<A: Addressing> DatagramIo for Socket2Io<A> {
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-        let (received, source) = if A::CONNECTED {
+    fn take<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+        let (received, source) = if self.is_connected {
             (self.socket.recv(&mut self.buffer)?, None)
         } else {
             let (received, source) = self.socket.recv_from(&mut self.buffer)?;
@@ -84,5 +83,17 @@ impl<A: Addressing> DatagramIo for Socket2Io<A> {
             check.check(initialised(&self.buffer[..received]), Origin::of(source));
         }
         Ok(BatchCount::one(received))
+    }
+}
+
+impl DatagramIo for Socket2Io {
+    #[inline]
+    fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> impl BatchFuture {
+        ready(self.send(fill))
+    }
+
+    #[inline]
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture {
+        ready(self.take(check))
     }
 }

@@ -3,7 +3,6 @@
 //! the sender the wake-up, at the price of a whole CPU for the receiver.
 
 use crate::engine::prelude::*;
-use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 use std::{io, mem};
 
@@ -18,13 +17,13 @@ impl Engine for Std {
         can_spin: true,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = StdIo<A>;
+    type DatagramIo = StdIo;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<StdIo<A>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<StdIo> {
         let endpoint = options.only_endpoint()?;
         options.apply_wait(&endpoint.socket)?;
         StdIo::new(&options, vec![endpoint])
@@ -32,24 +31,24 @@ impl Engine for Std {
 }
 
 /// Sockets with the calls of std. Engines that wait in their own way also use them.
-pub(super) struct StdIo<A> {
+pub(super) struct StdIo {
     endpoints: PerEndpoint<(UdpSocket, SocketAddr)>,
+    is_connected: bool,
     payload: Vec<u8>,
     buffer: Vec<u8>,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> StdIo<A> {
+impl StdIo {
     pub(super) fn new(options: &IoOptions, endpoints: Vec<Endpoint>) -> io::Result<Self> {
         let endpoints = endpoints.into_iter().map(|endpoint| {
             let peer = endpoint.peer_or_unspecified();
             Ok((endpoint.socket.into(), peer))
         });
         Ok(Self {
+            is_connected: options.is_connected(),
             payload: options.payload(),
             buffer: options.buffer(),
             endpoints: PerEndpoint::collect(endpoints)?,
-            addressing: PhantomData,
         })
     }
 
@@ -65,7 +64,7 @@ impl<A: Addressing> StdIo<A> {
     pub(super) fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let (socket, peer) = &self.endpoints[endpoint];
-        let sent = if A::CONNECTED {
+        let sent = if self.is_connected {
             socket.send(&self.payload)?
         } else {
             socket.send_to(&self.payload, fill.destination().as_ref().unwrap_or(peer))?
@@ -80,7 +79,7 @@ impl<A: Addressing> StdIo<A> {
         check: &mut impl Check,
     ) -> io::Result<BatchCount> {
         let (socket, _) = &self.endpoints[endpoint];
-        let (received, source) = if A::CONNECTED {
+        let (received, source) = if self.is_connected {
             (socket.recv(&mut self.buffer)?, None)
         } else {
             let (received, source) = socket.recv_from(&mut self.buffer)?;
@@ -91,15 +90,15 @@ impl<A: Addressing> StdIo<A> {
     }
 }
 
-impl<A: Addressing> DatagramIo for StdIo<A> {
+impl DatagramIo for StdIo {
     #[inline]
-    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
-        self.send(endpoint, fill)
+    fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> impl BatchFuture {
+        ready(self.send(endpoint, fill))
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-        self.take(0, check)
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture {
+        ready(self.take(0, check))
     }
 }
 
@@ -114,13 +113,13 @@ impl Engine for Spin {
         always_spins: true,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = SpinIo<A>;
+    type DatagramIo = SpinIo;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<SpinIo<A>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<SpinIo> {
         let endpoints = mem::take(&mut options.endpoints);
         for endpoint in &endpoints {
             endpoint.set_nonblocking()?;
@@ -133,31 +132,38 @@ impl Engine for Spin {
 }
 
 /// Sockets that never block. The loop belongs to the workload, which checks its stop flag and calls again.
-pub(super) struct SpinIo<A> {
-    calls: StdIo<A>,
+pub(super) struct SpinIo {
+    calls: StdIo,
     /// Index of the endpoint to receive from. Advances when that endpoint has nothing.
     next: usize,
 }
 
-impl<A: Addressing> SpinIo<A> {
+impl SpinIo {
     #[cold]
     fn turn(&mut self) {
         self.next = (self.next + 1) % self.calls.endpoints();
     }
 }
 
-impl<A: Addressing> DatagramIo for SpinIo<A> {
+impl SpinIo {
     #[inline]
-    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
-        self.calls.send(endpoint, fill)
-    }
-
-    #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+    fn take<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let outcome = self.calls.take(self.next, check);
         if outcome.is_err() {
             self.turn();
         }
         outcome
+    }
+}
+
+impl DatagramIo for SpinIo {
+    #[inline]
+    fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> impl BatchFuture {
+        ready(self.calls.send(endpoint, fill))
+    }
+
+    #[inline]
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture {
+        ready(self.take(check))
     }
 }

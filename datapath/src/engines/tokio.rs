@@ -68,7 +68,7 @@ impl<V: Variant> Engine for Tokio<V> {
         one_thread: V::POLICY.one_thread(),
         ..V::ABOUT
     };
-    type DatagramIo<A: Addressing> = TokioIo<A, V>;
+    type DatagramIo = TokioIo<V>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         let runtime = match &brief.pool {
@@ -85,9 +85,10 @@ impl<V: Variant> Engine for Tokio<V> {
         })
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<TokioIo<A, V>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<TokioIo<V>> {
         let endpoint = options.only_endpoint()?;
         Ok(TokioIo {
+            is_connected: options.is_connected(),
             payload: options.payload(),
             buffer: options.buffer(),
             peer: endpoint.peer_or_unspecified(),
@@ -151,23 +152,24 @@ pub(super) fn adopt(runtime: &Runtime, socket: std::net::UdpSocket) -> io::Resul
     UdpSocket::from_std(socket)
 }
 
-pub(super) struct TokioIo<A, V> {
+pub(super) struct TokioIo<V> {
     socket: UdpSocket,
+    is_connected: bool,
     peer: SocketAddr,
     payload: Vec<u8>,
     buffer: Vec<u8>,
     waits: Waits,
     writable: bool,
     readable: bool,
-    marker: PhantomData<(A, V)>,
+    marker: PhantomData<V>,
 }
 
-impl<A: Addressing, V: Variant> DatagramIo for TokioIo<A, V> {
+impl<V: Variant> DatagramIo for TokioIo<V> {
     #[inline]
     async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         if !V::POLICY.drain {
-            let sent = if A::CONNECTED {
+            let sent = if self.is_connected {
                 let send = pin!(self.socket.send(&self.payload));
                 self.waits.interruptible(send).await?
             } else {
@@ -182,7 +184,7 @@ impl<A: Addressing, V: Variant> DatagramIo for TokioIo<A, V> {
                 .interruptible(pin!(self.socket.writable()))
                 .await?;
         }
-        let outcome = if A::CONNECTED {
+        let outcome = if self.is_connected {
             self.socket.try_send(&self.payload)
         } else {
             let to = fill.destination().unwrap_or(self.peer);
@@ -202,7 +204,7 @@ impl<A: Addressing, V: Variant> DatagramIo for TokioIo<A, V> {
         }
         let alone = |bytes: usize| (bytes, None);
         let from = |(bytes, source): (usize, SocketAddr)| (bytes, Some(source));
-        let outcome = match (V::POLICY.drain, A::CONNECTED) {
+        let outcome = match (V::POLICY.drain, self.is_connected) {
             (true, true) => self.socket.try_recv(&mut self.buffer).map(alone),
             (true, false) => self.socket.try_recv_from(&mut self.buffer).map(from),
             (false, true) => {

@@ -15,16 +15,16 @@ pub(super) struct Uring<S>(Arc<Meter>, PhantomData<fn() -> S>);
 
 impl<S: Outgoing> Engine for Uring<S> {
     const ABOUT: About = S::ABOUT;
-    type DatagramIo<A: Addressing> = UringIo<S>;
+    type DatagramIo = UringIo<S>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.meter), PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<UringIo<S>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<UringIo<S>> {
         let endpoints = mem::take(&mut options.endpoints);
-        let send = || S::open::<A>(&endpoints, &options);
-        let receive = || ReceiveRing::new::<A>(&endpoints, &options);
+        let send = || S::open(&endpoints, &options);
+        let receive = || ReceiveRing::new(&endpoints, &options);
         Ok(UringIo {
             outgoing: options.direction.sends().then(send).transpose()?,
             incoming: options.direction.receives().then(receive).transpose()?,
@@ -50,13 +50,26 @@ pub(super) struct UringIo<S> {
     _endpoints: Vec<Endpoint>,
 }
 
-impl<S: Outgoing> DatagramIo for UringIo<S> {
+impl<S: Outgoing> UringIo<S> {
     #[inline]
-    async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
+    fn send(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         let ring = self.outgoing.as_mut().ok_or(io::ErrorKind::Unsupported)?;
         let batched = ring.send(endpoint, fill)?;
         self.failed = batched.failed;
         batched.sent(&self.meter, || false)
+    }
+
+    #[inline]
+    fn take<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
+        let ring = self.incoming.as_mut().ok_or(io::ErrorKind::Unsupported)?;
+        ring.receive(check)?.received(&self.meter)
+    }
+}
+
+impl<S: Outgoing> DatagramIo for UringIo<S> {
+    #[inline]
+    fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> impl BatchFuture {
+        ready(self.send(endpoint, fill))
     }
 
     fn packets_per_failure(&self) -> u64 {
@@ -64,9 +77,8 @@ impl<S: Outgoing> DatagramIo for UringIo<S> {
     }
 
     #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-        let ring = self.incoming.as_mut().ok_or(io::ErrorKind::Unsupported)?;
-        ring.receive(check)?.received(&self.meter)
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture {
+        ready(self.take(check))
     }
 
     fn remark(&self) -> Remark {

@@ -7,7 +7,6 @@
 use std::io;
 
 use crate::data::Cmsg;
-use crate::engine::NoControls;
 use crate::engine::payload::NoFill;
 use crate::engine::prelude::*;
 use crate::engines::linux::gso;
@@ -32,22 +31,22 @@ impl Engine for ZeroCopy {
         partner: Partner::ReceivedBy("mmsg"),
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = ZeroCopyIo<A::Controls>;
+    type DatagramIo = ZeroCopyIo;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self)
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<ZeroCopyIo<A::Controls>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<ZeroCopyIo> {
         let endpoint = options.only_endpoint()?;
         let payload = options.payload();
         let train = match options.train {
             usize::MAX => 1,
             _ => gso::begin_trains(&options, &endpoint)?,
         };
-        let peer = (!A::CONNECTED).then(|| endpoint.peer_or_unspecified());
-        let incoming = ReceiveBatch::from_options::<A>(&options, &endpoint.socket)?;
-        let controls = options.sent_controls::<A>(&endpoint.socket)?;
+        let peer = (!options.is_connected()).then(|| endpoint.peer_or_unspecified());
+        let incoming = ReceiveBatch::from_options(&options, &endpoint.socket)?;
+        let controls = options.controls.outgoing(&endpoint.socket)?;
         let (socket, payloads) = (endpoint.socket.into(), payload.repeat(train));
         Ok(ZeroCopyIo {
             outgoing: ZeroCopyRing::new(socket, &payloads, peer, controls)?,
@@ -76,7 +75,7 @@ fn completes() -> io::Result<()> {
     let (socket, receiver) = (loopback_socket()?, loopback_socket()?);
     socket.connect(receiver.local_addr()?)?;
     let mut ring = ZeroCopyRing::new(socket, &[0; 64], None, Vec::new())?;
-    ring.send::<NoControls>(&NoFill)?;
+    ring.send(&NoFill)?;
     if ring.settle() {
         Ok(())
     } else {
@@ -85,31 +84,50 @@ fn completes() -> io::Result<()> {
 }
 
 /// A socket that sends from a ring of buffers and receives in batches.
-pub(super) struct ZeroCopyIo<R> {
+pub(super) struct ZeroCopyIo {
     outgoing: ZeroCopyRing,
-    incoming: ReceiveBatch<R>,
+    incoming: ReceiveBatch,
     payload_bytes: usize,
     /// Datagrams per call.
     train: u64,
     fell_back: bool,
 }
 
-impl<R: ReadControls> DatagramIo for ZeroCopyIo<R> {
-    #[inline]
-    async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
-        let outcome = match self.outgoing.send::<R>(fill) {
-            Err(error) if self.train > 1 && gso::is_no_offload(&error) => {
-                self.fall_back();
-                self.outgoing.send::<R>(fill)
-            }
+impl ZeroCopyIo {
+    #[inline(always)]
+    fn send(&mut self, fill: &impl Fill) -> io::Result<BatchCount> {
+        let outcome = match self.outgoing.send(fill) {
+            Err(error) if self.train > 1 && gso::is_no_offload(&error) => self.send_one(fill),
             outcome => outcome,
         };
         Ok(BatchCount::of(self.train, outcome? as u64))
     }
 
-    #[inline]
-    async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-        self.incoming.receive(self.outgoing.socket(), check)
+    #[cold]
+    fn send_one(&mut self, fill: &impl Fill) -> io::Result<usize> {
+        self.fall_back();
+        self.outgoing.send(fill)
+    }
+
+    /// Switches to one datagram per call.
+    fn fall_back(&mut self) {
+        self.outgoing.shorten(self.payload_bytes);
+        self.train = 1;
+        self.fell_back = true;
+        // Before Linux 6.14, the kernel refuses even a single datagram while the option is set.
+        let _ = gso::cut(self.outgoing.socket(), 0);
+    }
+}
+
+impl DatagramIo for ZeroCopyIo {
+    #[inline(always)]
+    fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> impl BatchFuture {
+        ready(self.send(fill))
+    }
+
+    #[inline(always)]
+    fn receive<C: Check>(&mut self, check: &mut C) -> impl BatchFuture {
+        ready(self.incoming.receive(self.outgoing.socket(), check))
     }
 
     fn packets_per_failure(&self) -> u64 {
@@ -130,25 +148,12 @@ impl<R: ReadControls> DatagramIo for ZeroCopyIo<R> {
     }
 }
 
-impl<R> ZeroCopyIo<R> {
-    /// Switches to one datagram per call.
-    #[cold]
-    #[inline(never)]
-    fn fall_back(&mut self) {
-        self.outgoing.shorten(self.payload_bytes);
-        self.train = 1;
-        self.fell_back = true;
-        // Before Linux 6.14, the kernel refuses even a single datagram while the option is set.
-        let _ = gso::cut(self.outgoing.socket(), 0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::net::UdpSocket;
 
     use super::*;
-    use crate::engine::{Direction, Endpoint, Unconnected, poll_once};
+    use crate::engine::{Direction, Endpoint, poll_once};
 
     #[test]
     fn a_call_sends_one_datagram_or_the_train_that_was_asked_for() {
@@ -164,7 +169,7 @@ mod tests {
                 train,
                 ..IoOptions::of(vec![endpoint], Direction::Sends, 300)
             };
-            let mut io = ZeroCopy.open::<Unconnected>(options).expect("it opens");
+            let mut io = ZeroCopy.open(options).expect("it opens");
             let sent = poll_once(io.transmit(0, &NoFill)).expect("loopback takes it");
             assert_eq!(sent, BatchCount::of(per_call, 300 * per_call));
             let mut memory = [0; 9000];

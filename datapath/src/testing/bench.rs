@@ -159,10 +159,10 @@ impl Stage {
     }
 
     /// Starts the engine on this thread and opens an I/O object.
-    pub(super) fn open<E: Engine, A: Addressing>(
+    pub(super) fn open<E: Engine>(
         &self,
         options: IoOptions,
-    ) -> Result<Opened<'_, E, E::DatagramIo<A>>, Finding> {
+    ) -> Result<Opened<'_, E, E::DatagramIo>, Finding> {
         wakeup::install().expect("sigaction works");
         let args = ThreadArgs {
             wakeups: Arc::clone(&self.meter.wakeups),
@@ -173,7 +173,7 @@ impl Stage {
             move |error: io::Error| Finding::new(Point::Opens, format!("{what} failed: {error}"))
         };
         let engine = E::start(&args).map_err(failed("start"))?;
-        let io = engine.open::<A>(options).map_err(failed("open"))?;
+        let io = engine.open(options).map_err(failed("open"))?;
         Ok(Opened {
             io,
             engine,

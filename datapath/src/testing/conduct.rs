@@ -51,7 +51,7 @@ fn a_datagram_ends_a_wait<E: Engine>(bench: &mut Bench) {
     let mut ends = Ends::unconnected(1);
     let peer = ends.peers.remove(0);
     let check = |stage: &Stage| {
-        let mut opened = stage.open::<E, Unconnected>(to_receive(ends.endpoints))?;
+        let mut opened = stage.open::<E>(to_receive(ends.endpoints))?;
         let call = "receive, which waited when a datagram arrived,";
         stage.begin(Point::Arrival, call);
         begins_to_wait(stage);
@@ -83,7 +83,7 @@ fn a_datagram_ends_a_wait<E: Engine>(bench: &mut Bench) {
 fn a_signal_ends_a_wait<E: Engine>(bench: &mut Bench) {
     let ends = Ends::unconnected(1);
     let check = |stage: &Stage| {
-        let mut opened = stage.open::<E, Unconnected>(to_receive(ends.endpoints))?;
+        let mut opened = stage.open::<E>(to_receive(ends.endpoints))?;
         stage.begin(
             Point::Interrupted,
             "receive, whose thread gets a signal each millisecond (does it repeat the call after EINTR? a future has to be \
@@ -115,7 +115,7 @@ fn returns_at_once<E: Engine>(bench: &mut Bench, spins: bool) {
             spins,
             ..to_receive(ends.endpoints)
         };
-        let mut opened = stage.open::<E, Unconnected>(options)?;
+        let mut opened = stage.open::<E>(options)?;
         let call = "receive, which must not wait (IoOptions::spins, or ABOUT.always_spins),";
         stage.begin(Point::Spin, call);
         let is_right = |error: &io::Error| error.kind() == ErrorKind::WouldBlock;
@@ -156,7 +156,7 @@ pub(super) fn answers_requests<E: Engine>(bench: &mut Bench) {
             batch: 1,
             ..bench::options(vec![Endpoint::of(socket, None)], Direction::Both)
         };
-        let mut opened = stage.open::<E, Unconnected>(options)?;
+        let mut opened = stage.open::<E>(options)?;
         for client in [&first, &second, &first] {
             answers(&mut opened, client)?;
         }

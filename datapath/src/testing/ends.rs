@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use super::bench::BYTES;
-use crate::engine::{Addressing, Direction, Endpoint, Unconnected};
+use crate::data::Connection;
+use crate::engine::{Direction, Endpoint};
 
 /// Time after which a datagram over loopback will not come any more.
 pub(super) const SILENCE: Duration = Duration::from_secs(1);
@@ -57,12 +58,7 @@ pub(super) struct Ends {
 
 impl Ends {
     /// Binds `count` pairs of sockets to a loopback address. `None`: this machine has no such address.
-    pub(super) fn new<A: Addressing>(ip: IpAddr, count: usize) -> Option<Self> {
-        let connection = if A::CONNECTED {
-            "connected"
-        } else {
-            "unconnected"
-        };
+    pub(super) fn new(connection: Connection, ip: IpAddr, count: usize) -> Option<Self> {
         let family = if ip.is_ipv6() { ", IPv6" } else { "" };
         let many = if count > 1 { ", many endpoints" } else { "" };
         let mut ends = Self {
@@ -74,7 +70,7 @@ impl Ends {
             let bind = || UdpSocket::bind((ip, 0)).ok();
             let (near, socket) = (bind()?, bind()?);
             let (ours, address) = (near.local_addr().ok()?, socket.local_addr().ok()?);
-            if A::CONNECTED {
+            if connection == Connection::Connected {
                 near.connect(address).ok()?;
             }
             ends.endpoints.push(Endpoint::of(near, Some(address)));
@@ -90,7 +86,7 @@ impl Ends {
 
     /// Binds `count` pairs of unconnected sockets.
     pub(super) fn unconnected(count: usize) -> Self {
-        Self::new::<Unconnected>(V4, count).expect("there is a loopback")
+        Self::new(Connection::Unconnected, V4, count).expect("there is a loopback")
     }
 
     /// Describes the circumstances of a check.

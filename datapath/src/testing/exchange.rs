@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::Point;
 use super::bench::{BATCH, BYTES, CheckResult, Opened, broken, differ, is_a_batch, words};
 use super::ends::Peer;
+use crate::data::Connection;
 use crate::engine::payload::{Check, Fill, NoCheck, Origin};
-use crate::engine::{Addressing, BatchCount, DatagramIo, Direction, Engine, lock};
+use crate::engine::{BatchCount, DatagramIo, Direction, Engine, lock};
 
 /// Number of datagrams that wait at once: more than two batches.
 const WAITING: usize = 2 * BATCH + 1;
@@ -47,9 +48,9 @@ impl<E: Engine, I: DatagramIo> Opened<'_, E, I> {
     }
 
     /// Receives single datagrams, an empty one, and many that wait already.
-    pub(super) fn check_receiving<A: Addressing>(&mut self, peer: &Peer) -> CheckResult {
+    pub(super) fn check_receiving(&mut self, peer: &Peer, connection: Connection) -> CheckResult {
         for bytes in [BYTES, 1, BYTES / 2] {
-            self.receives::<A>(peer, &[vec![content(bytes); bytes]])?;
+            self.receives(peer, &[vec![content(bytes); bytes]], connection)?;
         }
         self.receives_an_empty_one(peer)?;
         // A receiver that starves takes one of them and never looks for the others.
@@ -57,11 +58,11 @@ impl<E: Engine, I: DatagramIo> Opened<'_, E, I> {
             return Ok(());
         }
         let waiting: Vec<Vec<u8>> = (0..WAITING).map(|n| vec![content(n); BYTES - n]).collect();
-        self.receives::<A>(peer, &waiting)
+        self.receives(peer, &waiting, connection)
     }
 
     /// Sends these datagrams from the peer, and checks what is received.
-    fn receives<A: Addressing>(&mut self, peer: &Peer, sent: &[Vec<u8>]) -> CheckResult {
+    fn receives(&mut self, peer: &Peer, sent: &[Vec<u8>], connection: Connection) -> CheckResult {
         for datagram in sent {
             peer.send(datagram);
         }
@@ -88,7 +89,7 @@ impl<E: Engine, I: DatagramIo> Opened<'_, E, I> {
             return broken(Point::Count, found);
         }
         is_a_batch::<E>("receive", most, E::ABOUT.receives_batches)?;
-        seen.is_from::<A>(peer)
+        seen.is_from(peer, connection)
     }
 
     /// Receives an empty datagram. Whether [`Check`] sees it does not matter.
@@ -247,10 +248,10 @@ impl SeenDatagrams {
     }
 
     /// Fails unless all datagrams are from the peer.
-    fn is_from<A: Addressing>(&self, peer: &Peer) -> CheckResult {
+    fn is_from(&self, peer: &Peer, connection: Connection) -> CheckResult {
         let right = Origin {
             endpoint: peer.endpoint,
-            source: (!A::CONNECTED).then_some(peer.address),
+            source: (connection == Connection::Unconnected).then_some(peer.address),
         };
         let Some((_, origin)) = self.0.iter().find(|(_, origin)| *origin != right) else {
             return Ok(());

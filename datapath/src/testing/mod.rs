@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use self::bench::{Bench, broken};
 use self::ends::{Ends, V4, V6};
-use crate::data::choice;
+use crate::data::{Connection, choice};
 use crate::engine::prelude::*;
 
 #[cfg(test)]
@@ -161,12 +161,12 @@ fn within<E: Engine>(limit: Duration) -> Vec<Finding> {
     let mut bench = Bench::new(limit);
     for &count in if serves_many { &[1, MANY][..] } else { &[1] } {
         for &direction in &directions {
-            exchange::<E, Connected>(&mut bench, direction, V4, count);
-            exchange::<E, Unconnected>(&mut bench, direction, V4, count);
+            exchange::<E>(&mut bench, direction, (Connection::Connected, V4), count);
+            exchange::<E>(&mut bench, direction, (Connection::Unconnected, V4), count);
         }
     }
     for &direction in &directions {
-        exchange::<E, Unconnected>(&mut bench, direction, V6, 1);
+        exchange::<E>(&mut bench, direction, (Connection::Unconnected, V6), 1);
     }
     if receives::<E>() {
         conduct::waits::<E>(&mut bench);
@@ -195,23 +195,27 @@ fn serves_both<E: Engine>() -> bool {
 }
 
 /// Sends over each endpoint of one I/O object, and receives over each.
-fn exchange<E: Engine, A: Addressing>(
+fn exchange<E: Engine>(
     bench: &mut Bench,
     direction: Direction,
-    ip: IpAddr,
+    (connection, ip): (Connection, IpAddr),
     count: usize,
 ) {
-    let Some(ends) = Ends::new::<A>(ip, count) else {
+    let Some(ends) = Ends::new(connection, ip, count) else {
         return;
     };
     bench.check(ends.when(direction), move |stage| {
-        let mut opened = stage.open::<E, A>(bench::options(ends.endpoints, direction))?;
+        let options = IoOptions {
+            connection,
+            ..bench::options(ends.endpoints, direction)
+        };
+        let mut opened = stage.open::<E>(options)?;
         for peer in ends.peers.iter().chain(&ends.peers) {
             if direction.sends() {
                 opened.check_sending(peer, direction)?;
             }
             if direction.receives() {
-                opened.check_receiving::<A>(peer)?;
+                opened.check_receiving(peer, connection)?;
             }
         }
         Ok(())
@@ -222,7 +226,7 @@ fn exchange<E: Engine, A: Addressing>(
 fn refuses_two_endpoints<E: Engine>(bench: &mut Bench) {
     let options = bench::options(Ends::unconnected(2).endpoints, Direction::Both);
     bench.check("two endpoints", move |stage| {
-        if stage.open::<E, Unconnected>(options).is_err() {
+        if stage.open::<E>(options).is_err() {
             return Ok(());
         }
         broken(

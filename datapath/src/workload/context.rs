@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use crate::data::{Connection, Sched};
+use crate::data::Sched;
 use crate::engine::payload::Fill;
 use crate::engine::{Meter, Pool, ThreadArgs, is_to_be_made_again, lock};
 
@@ -96,8 +96,6 @@ pub struct ThreadContext {
     /// Counters that the loop publishes.
     pub meter: Arc<Meter>,
     control: Arc<Control>,
-    /// Connected sockets, or unconnected ones.
-    pub(crate) connection: Connection,
     /// Worker threads that run it, instead of a thread of its own.
     pub pool: Option<Pool>,
     /// Program that runs the thread's loop in a process of its own.
@@ -120,12 +118,11 @@ impl ThreadContext {
     /// Maximum number of failed calls in a row. A thread with more would only spin, so it ends.
     const MAX_STREAK: u32 = 1000;
 
-    /// Creates the context of the bench thread that `meter` belongs to, and whose sockets have this connection.
-    pub fn new(control: Arc<Control>, meter: Arc<Meter>, connection: Connection) -> Self {
+    /// Creates the context of the bench thread that `meter` belongs to.
+    pub fn new(control: Arc<Control>, meter: Arc<Meter>) -> Self {
         Self {
             meter,
             control,
-            connection,
             pool: None,
             executable: None,
             sched: None,

@@ -14,6 +14,7 @@ pub(crate) async fn send(
     fill: &mut impl Fill,
     thread: &ThreadContext,
 ) -> io::Result<()> {
+    let meter = &*thread.meter;
     let mut sent = 0;
     while !thread.sending_stopped() {
         let packets = match port.transmit(0, fill).await {
@@ -24,7 +25,7 @@ pub(crate) async fn send(
         #[cfg(feature = "calibration")]
         thread.delay(packets);
         sent += packets;
-        thread.meter.sent.publish(sent);
+        meter.sent.publish(sent);
     }
     thread.done_sending();
     Ok(())
@@ -36,10 +37,11 @@ pub(crate) async fn receive(
     check: &mut impl Check,
     thread: &ThreadContext,
 ) -> io::Result<()> {
+    let meter = &*thread.meter;
     let mut received = Tally::default();
     while !thread.receiving_stopped() {
         match port.receive(check).await {
-            Ok(moved) => thread.meter.received.publish(received.add(moved)),
+            Ok(moved) => meter.received.publish(received.add(moved)),
             Err(error) => thread.tolerate(error)?,
         }
     }
@@ -58,6 +60,7 @@ pub(crate) async fn send_and_receive(
     check: &mut impl Check,
     thread: &ThreadContext,
 ) -> io::Result<()> {
+    let meter = &*thread.meter;
     let mut sent = 0;
     let mut received = Tally::default();
     let mut under_way = 0;
@@ -72,7 +75,7 @@ pub(crate) async fn send_and_receive(
                     #[cfg(feature = "calibration")]
                     thread.delay(moved.packets);
                     sent += moved.packets;
-                    thread.meter.sent.publish(sent);
+                    meter.sent.publish(sent);
                 }
                 // The loop waits for a refused datagram like for any lost datagram.
                 Err(error) => {
@@ -83,7 +86,7 @@ pub(crate) async fn send_and_receive(
         match receiver.receive(check).await {
             Ok(moved) => {
                 under_way = under_way.saturating_sub(moved.packets);
-                thread.meter.received.publish(received.add(moved));
+                meter.received.publish(received.add(moved));
             }
             Err(error) => {
                 under_way = 0;

@@ -12,7 +12,6 @@ use super::flood::Rotation;
 use super::program::{Incoming, Outgoing, Program};
 use super::requests::{self, Role};
 use super::{open, run_erased, take_role};
-use crate::data::Connection;
 use crate::engine::prelude::*;
 use crate::engine::verify::SequenceTracker;
 use crate::engine::{FlowMeter, Loop};
@@ -24,31 +23,21 @@ use crate::workload::context::ThreadContext;
 /// Returns an error if opening fails, if an error persists in the loop, or if the engine cannot serve several
 /// endpoints.
 pub fn run<E: Engine>(program: Program, thread: &Arc<ThreadContext>) -> io::Result<Remark> {
-    match thread.connection {
-        Connection::Connected => work::<E, Connected>(program, thread),
-        Connection::Unconnected => work::<E, Unconnected>(program, thread),
-    }
-}
-
-fn work<E: Engine, A: Addressing>(
-    program: Program,
-    thread: &Arc<ThreadContext>,
-) -> io::Result<Remark> {
     let engine = E::start(&thread.brief())?;
     match (E::ABOUT.many_endpoints, program) {
         (ManyEndpoints::No, _) => Err(io::ErrorKind::Unsupported.into()),
-        (ManyEndpoints::OneIo, program) => over_one_port(&engine, program, thread, |options| {
-            open::<E, A>(&engine, options)
-        }),
+        (ManyEndpoints::OneIo, program) => {
+            over_one_port(&engine, program, thread, |options| open(&engine, options))
+        }
         (ManyEndpoints::IoEach, Program::Sink(incoming)) => {
-            receive_over_each::<E, A>(&engine, incoming, thread)
+            receive_over_each(&engine, incoming, thread)
         }
         (ManyEndpoints::IoEach, Program::Roles(options, roles)) if roles.len() > 1 => {
-            drive_over_each::<E, A>(&engine, (options, roles), thread)
+            drive_over_each(&engine, (options, roles), thread)
         }
         // A sender uses its endpoints in rotation.
         (ManyEndpoints::IoEach, program) => over_one_port(&engine, program, thread, |options| {
-            Ports::open::<E, A>(&engine, options)
+            Ports::open(&engine, options)
         }),
     }
 }
@@ -84,14 +73,14 @@ fn over_one_port<E: Engine, P: DatagramIo>(
 }
 
 /// Runs a loop for each endpoint, which receives.
-fn receive_over_each<E: Engine, A: Addressing>(
+fn receive_over_each<E: Engine>(
     engine: &E,
     incoming: Incoming,
     thread: &Arc<ThreadContext>,
 ) -> io::Result<Remark> {
     let check = |n| Counted::of(&incoming, n);
     let checks: Vec<Counted> = (0..incoming.options.endpoints.len()).map(check).collect();
-    let ports = Ports::open::<E, A>(engine, incoming.options)?;
+    let ports = Ports::open(engine, incoming.options)?;
     thread.wait_at_start()?;
     let loops = ports.0.into_iter().zip(checks);
     let loops = loops.map(|(mut port, mut check)| {
@@ -102,7 +91,7 @@ fn receive_over_each<E: Engine, A: Addressing>(
 }
 
 /// Runs a loop for each endpoint, with a role of its own.
-fn drive_over_each<E: Engine, A: Addressing>(
+fn drive_over_each<E: Engine>(
     engine: &E,
     (options, mut roles): (IoOptions, Vec<Role>),
     thread: &Arc<ThreadContext>,
@@ -110,7 +99,7 @@ fn drive_over_each<E: Engine, A: Addressing>(
     for role in &mut roles {
         role.begin(engine, options.payload_bytes, thread)?;
     }
-    let ports = Ports::open::<E, A>(engine, options)?;
+    let ports = Ports::open(engine, options)?;
     thread.share(roles.len());
     thread.wait_at_start()?;
     let loops = ports.0.into_iter().zip(roles);
@@ -191,12 +180,9 @@ impl Check for Counted {
 struct Ports<P>(Vec<P>);
 
 impl<P: DatagramIo> Ports<P> {
-    fn open<E: Engine<DatagramIo<A> = P>, A: Addressing>(
-        engine: &E,
-        mut options: IoOptions,
-    ) -> io::Result<Self> {
+    fn open<E: Engine<DatagramIo = P>>(engine: &E, mut options: IoOptions) -> io::Result<Self> {
         let endpoints = mem::take(&mut options.endpoints).into_iter();
-        let ports = endpoints.map(|endpoint| open::<E, A>(engine, options.over(vec![endpoint])));
+        let ports = endpoints.map(|endpoint| open(engine, options.over(vec![endpoint])));
         ports.collect::<io::Result<_>>().map(Self)
     }
 }

@@ -47,51 +47,26 @@ pub use self::prober::{Prober, Probing};
 pub use self::program::{Incoming, Outgoing, Program};
 pub use self::requests::Role;
 pub use self::server::Server;
-use crate::data::Connection;
+use crate::engine::erased;
 use crate::engine::payload::{NoCheck, NoFill};
 use crate::engine::prelude::*;
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
-use crate::engine::{WithControls, erased};
 use crate::workload::context::ThreadContext;
 
 /// Runs one bench thread of engine `E`: opens its sockets, waits at the start barrier, and loops until the stop.
 ///
-/// # Errors
-/// Returns an error if opening fails, or if an error persists in the loop.
-pub fn run<E: Engine>(program: Program, thread: &Arc<ThreadContext>) -> io::Result<Remark> {
-    match thread.connection {
-        Connection::Connected => work::<E, Connected>(program, thread),
-        Connection::Unconnected => work::<E, Unconnected>(program, thread),
-    }
-}
-
-/// Runs one bench thread of a flood like [`run`], by calls with control messages (`--cmsg`).
-///
-/// # Errors
-/// Returns an error if opening fails, if an error persists in the loop, or if a control message was wrong.
-pub fn run_with_controls<E: Engine>(
-    program: Program,
-    thread: &Arc<ThreadContext>,
-) -> io::Result<Remark> {
-    match thread.connection {
-        Connection::Connected => work::<E, WithControls<Connected>>(program, thread),
-        Connection::Unconnected => work::<E, WithControls<Unconnected>>(program, thread),
-    }
-}
-
-/// Runs a program with one kind of addressing.
-///
 /// The objects that move, fill and check datagrams live outside the futures. A future that points into itself lives in
 /// memory, and a loop that counts in memory costs 2 ns per datagram instead of 0.5 ns. `scripts/instructions.py` shows
 /// it.
-fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> io::Result<Remark> {
+///
+/// # Errors
+/// Returns an error if opening fails, if an error persists in the loop, or if a control message was wrong.
+pub fn run<E: Engine>(program: Program, thread: &Arc<ThreadContext>) -> io::Result<Remark> {
     let engine = E::start(&thread.brief())?;
     match program {
-        // Refused by the plan, so their loops are not compiled.
-        Program::Roles(..) if A::Controls::READS => Err(io::ErrorKind::Unsupported.into()),
         Program::Flood(Outgoing { options, writers }) => {
             let writer = writers.into_iter().next();
-            let mut port = open::<E, A>(&engine, options)?;
+            let mut port = open(&engine, options)?;
             thread.wait_at_start()?;
             match writer {
                 None => engine.run(flood::send(&mut port, &mut NoFill, thread))?,
@@ -104,7 +79,7 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
         Program::Sink(Incoming {
             options, tracker, ..
         }) => {
-            let mut port = open::<E, A>(&engine, options)?;
+            let mut port = open(&engine, options)?;
             thread.wait_at_start()?;
             match tracker {
                 None => engine.run(flood::receive(&mut port, &mut NoCheck, thread))?,
@@ -115,8 +90,8 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
             remark(&port)
         }
         Program::Turns(outgoing, incoming) => {
-            let mut sender = open::<E, A>(&engine, outgoing.options)?;
-            let mut receiver = open::<E, A>(&engine, incoming.options)?;
+            let mut sender = open(&engine, outgoing.options)?;
+            let mut receiver = open(&engine, incoming.options)?;
             thread.wait_at_start()?;
             let (tx, rx) = (&mut sender, &mut receiver);
             if let Some(contents) = outgoing.writers.into_iter().next().zip(incoming.tracker) {
@@ -135,7 +110,7 @@ fn work<E: Engine, A: Addressing>(program: Program, thread: &ThreadContext) -> i
             Ok(sender.remark())
         }
         Program::Roles(options, roles) => {
-            let open = |options| open::<E, A>(&engine, options);
+            let open = |options| open(&engine, options);
             take_role(&engine, options, roles, thread, open)
         }
     }
@@ -171,8 +146,8 @@ fn take_role<E: Engine, P: DatagramIo>(
 
 /// Calls [`Engine::open`]. Compiled once instead of inlined at each call, because opening is not timed.
 #[inline(never)]
-fn open<E: Engine, A: Addressing>(engine: &E, options: IoOptions) -> io::Result<E::DatagramIo<A>> {
-    engine.open::<A>(options)
+fn open<E: Engine>(engine: &E, options: IoOptions) -> io::Result<E::DatagramIo> {
+    engine.open(options)
 }
 
 /// Runs the loop of [`Program::Turns`] with verification. A separate function: otherwise the compiler would keep the

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::meters::{PaceMeter, RoundTripMeter};
 use super::requests::Role;
-use crate::data::{Connection, Side};
+use crate::data::Side;
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{FlowCounts, IoOptions};
 
@@ -75,14 +75,6 @@ impl Program {
         }
     }
 
-    /// Returns whether its sockets are connected, if this differs from the case's setting.
-    pub fn connection(&self) -> Option<Connection> {
-        match self.role()? {
-            Role::Server(_, connection) => Some(*connection),
-            _ => None,
-        }
-    }
-
     /// Returns whether the engine of the senders runs it. A thread that sends and receives in turn uses one engine for
     /// both.
     pub fn is_of_senders(&self) -> bool {
@@ -99,7 +91,7 @@ impl Program {
                 Some(Role::Client(_)) => Side::Client,
                 Some(Role::Pacer(_) | Role::Flood(_)) => Side::Sender,
                 Some(Role::Collector(_)) => Side::Receiver,
-                Some(Role::Server(..)) | None => Side::Server,
+                Some(Role::Server(_)) | None => Side::Server,
             },
         }
     }

@@ -12,7 +12,6 @@ use super::numbering::Numbering;
 use super::open_loop_client::{Collector, Pacer};
 use super::paced_flood::PacedFlood;
 use super::server::Server;
-use crate::data::Connection;
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::verify::SequenceTracker;
 use crate::engine::{DatagramIo, Engine};
@@ -30,8 +29,8 @@ pub enum Role {
     Collector(Collector),
     /// Sends datagrams when they are due.
     Flood(PacedFlood),
-    /// Responds to requests, over a socket that may be unconnected while the clients' sockets are connected.
-    Server(Server, Connection),
+    /// Responds to requests.
+    Server(Server),
 }
 
 /// Next step of a thread.
@@ -89,7 +88,7 @@ impl Role {
         thread: &ThreadContext,
     ) -> io::Result<()> {
         match self {
-            Self::Server(server, _) => server.begin(engine.spawner(), payload_bytes, &thread.meter),
+            Self::Server(server) => server.begin(engine.spawner(), payload_bytes, &thread.meter),
             _ => Ok(()),
         }
     }
@@ -99,14 +98,14 @@ impl Role {
         match self {
             Self::Client(client) => Some(&client.numbering),
             Self::Collector(collector) => Some(&collector.numbering),
-            Self::Pacer(_) | Self::Flood(_) | Self::Server(..) => None,
+            Self::Pacer(_) | Self::Flood(_) | Self::Server(_) => None,
         }
     }
 
     /// Returns the tracker of what a client or a server receives, while that is verified.
     pub fn tracker(&self) -> Option<Arc<SequenceTracker>> {
         match self {
-            Self::Server(server, _) => server.tracker(),
+            Self::Server(server) => server.tracker(),
             _ => self.numbering()?.response_tracker.clone(),
         }
     }
@@ -134,7 +133,7 @@ impl Role {
                 Turn::Receive
             }
             Self::Collector(_) => Turn::Receive,
-            Self::Server(server, _) => {
+            Self::Server(server) => {
                 if thread.sending_stopped() {
                     server.clients_stopped();
                 }
@@ -159,7 +158,7 @@ impl Fill for Role {
         match self {
             Self::Client(client) => client.fill(memory),
             Self::Pacer(pacer) => pacer.fill(memory),
-            Self::Server(server, _) => server.fill(memory),
+            Self::Server(server) => server.fill(memory),
             Self::Flood(flood) => flood.fill(memory),
             Self::Collector(_) => {}
         }
@@ -169,7 +168,7 @@ impl Fill for Role {
         match self {
             Self::Client(client) => client.sent(packets),
             Self::Pacer(pacer) => pacer.sent(packets),
-            Self::Server(server, _) => server.sent(packets),
+            Self::Server(server) => server.sent(packets),
             Self::Flood(flood) => flood.sent(packets),
             Self::Collector(_) => {}
         }
@@ -177,7 +176,7 @@ impl Fill for Role {
 
     fn destination(&self) -> Option<SocketAddr> {
         match self {
-            Self::Server(server, _) => server.destination(),
+            Self::Server(server) => server.destination(),
             _ => None,
         }
     }
@@ -190,7 +189,7 @@ impl Check for Role {
         match self {
             Self::Client(client) => client.check(datagram, origin),
             Self::Collector(collector) => collector.check(datagram, origin),
-            Self::Server(server, _) => server.check(datagram, origin),
+            Self::Server(server) => server.check(datagram, origin),
             Self::Pacer(_) | Self::Flood(_) => {}
         }
     }

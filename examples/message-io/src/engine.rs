@@ -28,10 +28,11 @@ use std::sync::Arc;
 
 use message_io::network::{Endpoint, NetEvent, SendStatus};
 use nix::sys::epoll::{Epoll, EpollCreateFlags};
+use udpbench::data::Connection;
 use udpbench::engine::payload::{Check, Fill, Origin};
 use udpbench::engine::{
-    self, About, Addressing, BatchCount, BusyPolling, Connected, DatagramIo, Engine, Group,
-    IoOptions, Meter, Tally, ThreadArgs, Unconnected, block_wakeups,
+    self, About, BatchCount, BusyPolling, DatagramIo, Engine, Group, IoOptions, Meter, Tally,
+    ThreadArgs, block_wakeups,
 };
 
 use crate::logged_errno;
@@ -52,7 +53,7 @@ impl<T: Adapter> Engine for MessageIo<T> {
         busy_polling: BusyPolling::OF_LIBRARY,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = MessageIoSocket<T>;
+    type DatagramIo = MessageIoSocket<T>;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         block_wakeups()?;
@@ -63,10 +64,10 @@ impl<T: Adapter> Engine for MessageIo<T> {
         })
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<MessageIoSocket<T>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<MessageIoSocket<T>> {
         Ok(MessageIoSocket {
-            network: T::open::<A>(options.only_endpoint()?)?,
-            connected: A::CONNECTED,
+            network: T::open(options.only_endpoint()?, options.connection)?,
+            connected: options.is_connected(),
             payload: options.payload(),
             messages: T::Messages::of(&options),
             meter: Arc::clone(&self.meter),
@@ -84,8 +85,9 @@ impl<T: Adapter> Engine for MessageIo<T> {
             let endpoint = |peer| -> io::Result<engine::Endpoint> {
                 Ok(engine::Endpoint::of(UdpSocket::bind("127.0.0.1:0")?, peer))
             };
-            Udp::open::<Connected>(endpoint(Some((Ipv4Addr::LOCALHOST, 9).into()))?)?;
-            Udp::open::<Unconnected>(endpoint(None)?)
+            let peer = Some((Ipv4Addr::LOCALHOST, 9).into());
+            Udp::open(endpoint(peer)?, Connection::Connected)?;
+            Udp::open(endpoint(None)?, Connection::Unconnected)
         };
         let adopted = adopt().map(drop);
         adopted.map_err(|error| format!("cannot give the library a socket: {error}"))

@@ -59,7 +59,8 @@ mod tests {
     use std::net::{SocketAddr, UdpSocket};
 
     use message_io::network::SendStatus;
-    use udpbench::engine::{Connected, Endpoint, Unconnected};
+    use udpbench::data::Connection;
+    use udpbench::engine::Endpoint;
 
     use super::*;
     use crate::network::{Adapter, Udp};
@@ -70,7 +71,8 @@ mod tests {
         // A socket may not send to the broadcast address without SO_BROADCAST.
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a port");
         let all: SocketAddr = "255.255.255.255:9".parse().expect("an address");
-        let network = Udp::open::<Unconnected>(Endpoint::of(socket, Some(all))).expect("opens");
+        let network =
+            Udp::open(Endpoint::of(socket, Some(all)), Connection::Unconnected).expect("opens");
         let status = network.controller.send(network.endpoint, b"x");
         assert_eq!(status, SendStatus::ResourceNotFound);
         assert_eq!(take_last_error().raw_os_error(), Some(libc::EACCES));
@@ -80,7 +82,8 @@ mod tests {
         let peer = nobody.local_addr().expect("bound");
         socket.connect(peer).expect("an address of loopback");
         drop(nobody);
-        let network = Udp::open::<Connected>(Endpoint::of(socket, Some(peer))).expect("opens");
+        let network =
+            Udp::open(Endpoint::of(socket, Some(peer)), Connection::Connected).expect("opens");
         let send = || network.controller.send(network.endpoint, b"x");
         assert_eq!(send(), SendStatus::Sent);
         let status = send();

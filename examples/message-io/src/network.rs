@@ -10,7 +10,8 @@ use message_io::network::{
     self, Endpoint, NetEvent, NetworkController, NetworkProcessor, Transport, TransportConnect,
 };
 use nix::sys::eventfd::{EfdFlags, EventFd};
-use udpbench::engine::{self, Addressing};
+use udpbench::data::Connection;
+use udpbench::engine;
 
 use crate::messages::{Cut, Messages, Whole};
 use crate::swap_fd::replace;
@@ -32,7 +33,7 @@ pub trait Adapter: Send + 'static {
     ///
     /// # Errors
     /// Returns the error of the system call.
-    fn open<A: Addressing>(endpoint: engine::Endpoint) -> io::Result<Network>;
+    fn open(endpoint: engine::Endpoint, connection: Connection) -> io::Result<Network>;
 }
 
 /// The library's UDP.
@@ -56,14 +57,14 @@ impl Adapter for Udp {
     type Messages = Whole;
     const IS_UDP: bool = true;
 
-    fn open<A: Addressing>(endpoint: engine::Endpoint) -> io::Result<Network> {
+    fn open(endpoint: engine::Endpoint, connection: Connection) -> io::Result<Network> {
         // With several flows to this socket, it has no peer. Any address will do.
         let socket = UdpSocket::from(endpoint.socket);
         let peer = endpoint.peer.map_or_else(|| socket.peer_addr(), Ok);
         let peer = peer.or_else(|_| socket.local_addr())?;
         let (controller, processor) = network::split();
         let any_port = SocketAddr::new(socket.local_addr()?.ip(), 0);
-        let (endpoint, theirs) = if A::CONNECTED {
+        let (endpoint, theirs) = if connection == Connection::Connected {
             let config = UdpConnectConfig::default().with_source_address(any_port);
             controller.connect_with(TransportConnect::Udp(config), peer)?
         } else {
@@ -81,7 +82,7 @@ impl Adapter for Udp {
 impl Adapter for Tcp {
     type Messages = Cut;
 
-    fn open<A: Addressing>(endpoint: engine::Endpoint) -> io::Result<Network> {
+    fn open(endpoint: engine::Endpoint, _connection: Connection) -> io::Result<Network> {
         connect(Transport::Tcp, endpoint.socket)
     }
 }
@@ -89,7 +90,7 @@ impl Adapter for Tcp {
 impl Adapter for FramedTcp {
     type Messages = Whole;
 
-    fn open<A: Addressing>(endpoint: engine::Endpoint) -> io::Result<Network> {
+    fn open(endpoint: engine::Endpoint, _connection: Connection) -> io::Result<Network> {
         connect(Transport::FramedTcp, endpoint.socket)
     }
 }
@@ -97,7 +98,7 @@ impl Adapter for FramedTcp {
 impl Adapter for WebSocket {
     type Messages = Whole;
 
-    fn open<A: Addressing>(endpoint: engine::Endpoint) -> io::Result<Network> {
+    fn open(endpoint: engine::Endpoint, _connection: Connection) -> io::Result<Network> {
         let (controller, mut processor) = network::split();
         let (listener, server) = controller.listen(Transport::Ws, (Ipv4Addr::LOCALHOST, 0))?;
         let (asking, client) = controller.connect(Transport::Ws, server)?;

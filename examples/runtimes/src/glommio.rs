@@ -4,7 +4,6 @@
 //! memory of the library, which copies the datagram. `recv` asks for the peer's address first: a call more.
 
 use std::io;
-use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,8 +13,8 @@ use glommio::{LocalExecutor, LocalExecutorBuilder, Placement};
 use send_wrapper::SendWrapper;
 use udpbench::engine::payload::{Check, Fill};
 use udpbench::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, Group, IoOptions,
-    ManyEndpoints, Selection, ThreadArgs, Wakeups,
+    About, BatchCount, BusyPolling, DatagramIo, Engine, Group, IoOptions, ManyEndpoints, Selection,
+    ThreadArgs, Wakeups,
 };
 
 use crate::incoming::{Incoming, Received};
@@ -36,7 +35,7 @@ impl Engine for Glommio {
         selection: Selection::Default,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = GlommioSocket<A>;
+    type DatagramIo = GlommioSocket;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self {
@@ -45,7 +44,7 @@ impl Engine for Glommio {
         })
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<GlommioSocket<A>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<GlommioSocket> {
         let endpoint = options.only_endpoint()?;
         let peer = endpoint.peer_or_unspecified();
         let socket = std::net::UdpSocket::from(endpoint.socket);
@@ -60,11 +59,11 @@ impl Engine for Glommio {
             Err(_) => Incoming::new(&socket, buffer, &self.wakeups, receive_from),
         };
         Ok(GlommioSocket {
+            is_connected: options.is_connected(),
             peer,
             payload: options.payload(),
             incoming,
             socket: SendWrapper::new(socket),
-            addressing: PhantomData,
         })
     }
 
@@ -79,20 +78,20 @@ impl Engine for Glommio {
 }
 
 /// A socket of glommio.
-pub struct GlommioSocket<A> {
+pub struct GlommioSocket {
+    is_connected: bool,
     socket: SendWrapper<Rc<UdpSocket>>,
     peer: SocketAddr,
     payload: Vec<u8>,
     incoming: Incoming,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> DatagramIo for GlommioSocket<A> {
+impl DatagramIo for GlommioSocket {
     /// Waits for room even if it is interrupted: a send that was begun cannot be taken back.
     #[inline]
     async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
-        let sent = if A::CONNECTED {
+        let sent = if self.is_connected {
             SendWrapper::new(self.socket.send(&self.payload)).await?
         } else {
             let to = fill.destination().unwrap_or(self.peer);

@@ -4,7 +4,6 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::marker::PhantomData;
 use std::mem;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -15,8 +14,8 @@ use monoio::{IoUringDriver, Runtime, RuntimeBuilder};
 use send_wrapper::SendWrapper;
 use udpbench::engine::payload::{Check, Fill};
 use udpbench::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, Group, IoOptions,
-    ManyEndpoints, Selection, ThreadArgs, Wakeups,
+    About, BatchCount, BusyPolling, DatagramIo, Engine, Group, IoOptions, ManyEndpoints, Selection,
+    ThreadArgs, Wakeups,
 };
 
 use crate::incoming::{Incoming, Received};
@@ -37,7 +36,7 @@ impl Engine for Monoio {
         selection: Selection::Default,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = MonoioSocket<A>;
+    type DatagramIo = MonoioSocket;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self {
@@ -46,16 +45,22 @@ impl Engine for Monoio {
         })
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<MonoioSocket<A>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<MonoioSocket> {
         let endpoint = options.only_endpoint()?;
         let peer = endpoint.peer_or_unspecified();
         let socket = Rc::new(UdpSocket::from_std(endpoint.socket.into())?);
+        let (buffer, wakeups) = (options.buffer(), &self.wakeups);
+        let incoming = if options.is_connected() {
+            Incoming::new(&socket, buffer, wakeups, receive)
+        } else {
+            Incoming::new(&socket, buffer, wakeups, receive_from)
+        };
         Ok(MonoioSocket {
+            is_connected: options.is_connected(),
             peer,
             payload: options.payload(),
-            incoming: Incoming::new(&socket, options.buffer(), &self.wakeups, receive::<A>),
+            incoming,
             socket: SendWrapper::new(socket),
-            addressing: PhantomData,
         })
     }
 
@@ -70,21 +75,21 @@ impl Engine for Monoio {
 }
 
 /// A socket of monoio.
-pub struct MonoioSocket<A> {
+pub struct MonoioSocket {
+    is_connected: bool,
     socket: SendWrapper<Rc<UdpSocket>>,
     peer: SocketAddr,
     payload: Vec<u8>,
     incoming: Incoming,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> DatagramIo for MonoioSocket<A> {
+impl DatagramIo for MonoioSocket {
     /// Waits for room even if it is interrupted: a send that was begun cannot be taken back.
     #[inline]
     async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
         let payload = mem::take(&mut self.payload);
-        let (sent, payload) = if A::CONNECTED {
+        let (sent, payload) = if self.is_connected {
             SendWrapper::new(self.socket.send(payload)).await
         } else {
             let to = fill.destination().unwrap_or(self.peer);
@@ -100,13 +105,13 @@ impl<A: Addressing> DatagramIo for MonoioSocket<A> {
     }
 }
 
-async fn receive<A: Addressing>(socket: Rc<UdpSocket>, buffer: Vec<u8>) -> Received {
-    if A::CONNECTED {
-        let (received, buffer) = socket.recv(buffer).await;
-        (received.map(|bytes| (bytes, None)), buffer)
-    } else {
-        let (received, buffer) = socket.recv_from(buffer).await;
-        let received = received.map(|(bytes, source)| (bytes, Some(source)));
-        (received, buffer)
-    }
+async fn receive(socket: Rc<UdpSocket>, buffer: Vec<u8>) -> Received {
+    let (received, buffer) = socket.recv(buffer).await;
+    (received.map(|bytes| (bytes, None)), buffer)
+}
+
+async fn receive_from(socket: Rc<UdpSocket>, buffer: Vec<u8>) -> Received {
+    let (received, buffer) = socket.recv_from(buffer).await;
+    let received = received.map(|(bytes, source)| (bytes, Some(source)));
+    (received, buffer)
 }

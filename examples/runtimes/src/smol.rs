@@ -3,16 +3,17 @@
 //! The library sometimes allocates when a call waits, which is part of its cost.
 
 use std::io;
-use std::marker::PhantomData;
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::pin;
 use std::sync::Arc;
 
 use async_io::Async;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use udpbench::engine::payload::{Check, Fill, Origin};
 use udpbench::engine::{
-    About, Addressing, BatchCount, BusyPolling, DatagramIo, Engine, Group, IoOptions,
-    ManyEndpoints, Selection, ThreadArgs, Waits, Wakeups,
+    About, BatchCount, BusyPolling, DatagramIo, Engine, Group, IoOptions, Loop, ManyEndpoints,
+    Selection, ThreadArgs, Waits, Wakeups,
 };
 
 /// smol, whose reactor all bench threads share: a thread of its own, or the one that waits.
@@ -28,21 +29,32 @@ impl Engine for Smol {
         selection: Selection::Default,
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = SmolSocket<A>;
+    type DatagramIo = SmolSocket;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(Arc::clone(&brief.wakeups)))
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<SmolSocket<A>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<SmolSocket> {
         let endpoint = options.only_endpoint()?;
         Ok(SmolSocket {
+            is_connected: options.is_connected(),
             payload: options.payload(),
             buffer: options.buffer(),
             peer: endpoint.peer_or_unspecified(),
             socket: Async::new(UdpSocket::from(endpoint.socket))?,
             waits: Waits::new(&self.0),
-            addressing: PhantomData,
+        })
+    }
+
+    /// Waits for many sockets with a set of futures, as programs of smol do.
+    fn run_all(&self, loops: Vec<Loop>) -> io::Result<()> {
+        self.run(async {
+            let mut loops: FuturesUnordered<Loop> = loops.into_iter().collect();
+            while let Some(ended) = loops.next().await {
+                ended?;
+            }
+            Ok(())
         })
     }
 
@@ -52,20 +64,20 @@ impl Engine for Smol {
 }
 
 /// A socket of async-io.
-pub struct SmolSocket<A> {
+pub struct SmolSocket {
+    is_connected: bool,
     socket: Async<UdpSocket>,
     peer: SocketAddr,
     payload: Vec<u8>,
     buffer: Vec<u8>,
     waits: Waits,
-    addressing: PhantomData<A>,
 }
 
-impl<A: Addressing> DatagramIo for SmolSocket<A> {
+impl DatagramIo for SmolSocket {
     #[inline]
     async fn transmit(&mut self, _endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         fill.fill(&mut self.payload);
-        let sent = if A::CONNECTED {
+        let sent = if self.is_connected {
             let send = pin!(self.socket.send(&self.payload));
             self.waits.interruptible(send).await?
         } else {
@@ -78,7 +90,7 @@ impl<A: Addressing> DatagramIo for SmolSocket<A> {
 
     #[inline]
     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-        let (received, source) = if A::CONNECTED {
+        let (received, source) = if self.is_connected {
             let receive = pin!(self.socket.recv(&mut self.buffer));
             (self.waits.interruptible(receive).await?, None)
         } else {

@@ -76,7 +76,7 @@ impl BenchThreads {
         program: Program,
         cpu: Option<usize>,
     ) -> anyhow::Result<()> {
-        let (side, connection) = (program.side(), program.connection());
+        let side = program.side();
         let entry = match side {
             Side::Alone => engines::together(sender, receiver).unwrap_or(sender),
             _ if program.is_of_senders() => sender,
@@ -97,9 +97,7 @@ impl BenchThreads {
                 let control = Arc::clone(&self.control);
                 let meter = Arc::clone(&meter);
                 let ended = Ended(Arc::clone(&self.ended));
-                let connection = connection.unwrap_or(case.connection);
-                let mut context =
-                    ThreadContext::new(Arc::clone(&control), Arc::clone(&meter), connection);
+                let mut context = ThreadContext::new(Arc::clone(&control), Arc::clone(&meter));
                 context.pool = pool;
                 context.executable = entry.executable;
                 context.sched = case.sched;

@@ -5,7 +5,7 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 
-use super::{Arrived, Controls, ECN_BITS, ReadControls, own_address};
+use super::{Arrived, Controls, ECN_BITS, own_address};
 use crate::data::Cmsg;
 use crate::sys::clock;
 use crate::sys::control_messages::{
@@ -15,7 +15,7 @@ use crate::sys::control_messages::{
 /// Largest time by which the clock may be set back during a trial without making arrivals wrong, in nanoseconds.
 const CLOCK_STEP_NS: u64 = 3_600_000_000_000;
 
-/// A [`ReadControls`] that compares each message with what was sent.
+/// Compares each message of received datagrams with what was sent.
 #[derive(Debug)]
 pub struct ControlReader {
     kinds: Cmsg,
@@ -30,10 +30,12 @@ pub struct ControlReader {
     first: Option<String>,
 }
 
-impl ReadControls for ControlReader {
-    const READS: bool = true;
-
-    fn open(socket: &impl AsFd, expected: Controls) -> io::Result<Self> {
+impl ControlReader {
+    /// Requests the expected messages at a socket.
+    ///
+    /// # Errors
+    /// Fails if the kernel lacks one.
+    pub(crate) fn open(socket: &impl AsFd, expected: Controls) -> io::Result<Self> {
         let kinds = expected.kinds;
         let own = own_address(socket)?.ip();
         request(socket, own, kinds)?;
@@ -47,8 +49,10 @@ impl ReadControls for ControlReader {
         })
     }
 
+    /// Reads the messages of one datagram or GRO aggregate. `flags`: the `msg_flags` of the call. Returns the segment
+    /// size of the aggregate in bytes, if the messages have it.
     #[inline]
-    fn read(&mut self, flags: c_int, messages: &[u8]) -> Option<usize> {
+    pub fn read(&mut self, flags: c_int, messages: &[u8]) -> Option<usize> {
         let mut arrived = Arrived::default();
         let mut segment_bytes = None;
         for message in ControlMessages(messages) {
@@ -70,8 +74,9 @@ impl ReadControls for ControlReader {
         segment_bytes
     }
 
+    /// Compares what a library has read already.
     #[inline]
-    fn compare(&mut self, arrived: &Arrived) {
+    pub fn compare(&mut self, arrived: &Arrived) {
         let kinds = self.kinds;
         let is_destination = |it| self.own.is_none_or(|own| own == it);
         let is_ecn = |it| self.ecn.is_none_or(|ecn| ecn == it & ECN_BITS);
@@ -85,7 +90,11 @@ impl ReadControls for ControlReader {
         }
     }
 
-    fn verdict(&self) -> io::Result<()> {
+    /// Returns what was wrong with messages so far.
+    ///
+    /// # Errors
+    /// Fails if a message was missing, cut off or wrong.
+    pub fn verdict(&self) -> io::Result<()> {
         let Some(first) = &self.first else {
             return Ok(());
         };
@@ -94,9 +103,7 @@ impl ReadControls for ControlReader {
             self.kinds, self.wrong
         )))
     }
-}
 
-impl ControlReader {
     /// Notes that messages are not as they were sent.
     #[cold]
     fn is_wrong(&mut self, arrived: &Arrived) {

@@ -24,7 +24,7 @@ use self::counts::{Contents, Role, Shared};
 use self::page::{Page, Published, at};
 pub(super) use self::programs::probe;
 pub use self::programs::{add, add_all, all, find};
-use crate::data::{Batch, Connection, Sched};
+use crate::data::{Batch, Sched};
 use crate::engine::verify::{SequenceTracker, SequenceWriter};
 use crate::engine::{Endpoint, IoOptions, OutsideCounts, Remark};
 use crate::sys::protocols::Protocols;
@@ -49,7 +49,7 @@ const LOOK_VERIFYING: Duration = Duration::from_micros(100);
 /// cannot be right. The message quotes what the program said last. No process is left running.
 pub(super) fn run(program: Program, thread: &Arc<ThreadContext>) -> io::Result<Remark> {
     let path = thread.executable.ok_or(io::ErrorKind::InvalidInput)?;
-    let bench = Bench::new(program, thread.connection)?;
+    let bench = Bench::new(program)?;
     let shared = Arc::new(Shared::new(bench.page()?, bench.role));
     let given = [bench.endpoint.socket.as_fd(), shared.page.file()];
     let mut child = Child::start(path, given, thread.sched.map(Sched::class))?;
@@ -150,7 +150,6 @@ fn end(child: &mut Child, role: Role, page: &Page) -> io::Result<()> {
 /// Work that a bench thread hands to its program: the endpoint, and the task that its page will say.
 struct Bench {
     role: Role,
-    connection: Connection,
     endpoint: Endpoint,
     options: IoOptions,
     /// Writer of the datagrams to send, while they are verified.
@@ -161,7 +160,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(program: Program, connection: Connection) -> io::Result<Self> {
+    fn new(program: Program) -> io::Result<Self> {
         let round_trips = program.round_trips();
         let (role, mut options, writer, tracker) = match program {
             Program::Flood(mut out) => (Role::Send, out.options, out.writers.pop(), None),
@@ -176,7 +175,7 @@ impl Bench {
                         let writer = tracker.is_some().then_some(writer);
                         (Role::Client, options, writer, tracker)
                     }
-                    workload::Role::Server(..) => (Role::Server, options, None, tracker),
+                    workload::Role::Server(_) => (Role::Server, options, None, tracker),
                     _ => return Err(io::ErrorKind::Unsupported.into()),
                 }
             }
@@ -186,7 +185,6 @@ impl Bench {
         options.apply_wait(&endpoint.socket)?;
         Ok(Self {
             role,
-            connection,
             endpoint,
             options,
             writer,
@@ -214,14 +212,13 @@ impl Bench {
         let page = Page::new(longest, self.verifies())?;
         let own = SockRef::from(&self.endpoint.socket).local_addr();
         let is_ipv6 = own.is_ok_and(|it| it.is_ipv6());
-        let is_connected = self.connection == Connection::Connected;
         for (at, value) in [
             (at::ROLE, self.role as usize),
             (at::PAYLOAD, options.payload_bytes),
             (at::BUFFER, options.buffer_bytes),
             // `--batch` is a parameter of engines that are known to batch.
             (at::BATCH, Batch::DEFAULT.count()),
-            (at::CONNECTED, is_connected.into()),
+            (at::CONNECTED, options.is_connected().into()),
             (at::SPIN, options.spins.into()),
             (at::TIMEOUT_MS, (TIMEOUT_NS / 1_000_000) as usize),
             (at::IP, if is_ipv6 { 6 } else { 4 }),

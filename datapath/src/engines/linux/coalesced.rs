@@ -3,23 +3,26 @@
 
 use std::io;
 use std::net::UdpSocket;
+use std::os::fd::AsFd;
 
-use libc::{c_int, c_void, iovec, mmsghdr};
+use libc::{c_int, c_void, iovec, mmsghdr, msghdr};
 
 use super::FixedBuffer;
 use super::ReceiveMany;
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Addressing, BatchCount, ControlMemory, NoControls, ReadControls};
+use crate::engine::{BatchCount, ControlMemory, ControlReader, IoOptions};
 use crate::sys::messages::{self, SourceMemory};
 
 /// A buffer for one GRO aggregate and for the control message with its segment size.
-pub struct CoalescedReceive<R = NoControls> {
+pub struct CoalescedReceive {
     /// The header points into the buffers below.
     header: mmsghdr,
     buffer: FixedBuffer<u8>,
     /// Memory for that message, and for others.
     controls: FixedBuffer<ControlMemory>,
-    reader: R,
+    /// Length of that memory, in bytes.
+    control_bytes: usize,
+    reader: Option<ControlReader>,
     /// Kept alive for the header.
     _iovec: FixedBuffer<iovec>,
     /// Source address. `None`: the socket is connected.
@@ -28,7 +31,7 @@ pub struct CoalescedReceive<R = NoControls> {
 
 #[expect(unsafe_code, reason = "a raw header holds pointers")]
 // SAFETY: the pointers lead to memory that `self` owns.
-unsafe impl<R: Send> Send for CoalescedReceive<R> {}
+unsafe impl Send for CoalescedReceive {}
 
 /// The control message of UDP_GRO, an `int` (udp(7)).
 #[repr(C)]
@@ -43,22 +46,23 @@ struct SegmentSizeMessage {
 /// Maximum size of a GRO aggregate in bytes: one IP packet.
 const MOST_BYTES: usize = 65_535;
 
-impl<R: ReadControls> CoalescedReceive<R> {
-    /// Length of the memory for control messages, in bytes.
-    const CONTROL_BYTES: usize = if R::READS {
-        ControlMemory::BYTES
-    } else {
-        size_of::<SegmentSizeMessage>()
-    };
-
+impl CoalescedReceive {
     /// Creates the buffer. On unconnected sockets it also receives the source address.
-    pub fn new<A: Addressing<Controls = R>>(reader: R) -> Self {
+    ///
+    /// # Errors
+    /// Fails if the socket has no such control messages.
+    pub fn new(options: &IoOptions, socket: &impl AsFd) -> io::Result<Self> {
+        let reader = options.control_reader(socket)?;
+        Ok(Self::with_reader(reader, options.is_connected()))
+    }
+
+    fn with_reader(reader: Option<ControlReader>, is_connected: bool) -> Self {
         let buffer = FixedBuffer::new(vec![0; MOST_BYTES]);
         let iovec = FixedBuffer::new([iovec {
             iov_base: buffer.at(0).cast::<c_void>(),
             iov_len: buffer.len(),
         }]);
-        let source = (!A::CONNECTED).then(|| FixedBuffer::new([SourceMemory::EMPTY]));
+        let source = (!is_connected).then(|| FixedBuffer::new([SourceMemory::EMPTY]));
         let mut header = messages::zeroed();
         header.msg_hdr.msg_iov = iovec.at(0);
         header.msg_hdr.msg_iovlen = 1;
@@ -72,6 +76,10 @@ impl<R: ReadControls> CoalescedReceive<R> {
             header,
             buffer,
             controls,
+            control_bytes: match reader {
+                None => size_of::<SegmentSizeMessage>(),
+                Some(_) => ControlMemory::BYTES,
+            },
             reader,
             _iovec: iovec,
             source,
@@ -81,10 +89,9 @@ impl<R: ReadControls> CoalescedReceive<R> {
     /// Checks and counts the datagrams in the first `bytes` of the buffer.
     #[inline]
     fn check_and_count<C: Check>(&mut self, bytes: usize, check: &mut C) -> BatchCount {
-        let segment_bytes = if R::READS {
-            self.read_controls()
-        } else {
-            self.segment_bytes()
+        let segment_bytes = match &mut self.reader {
+            None => self.segment_bytes(),
+            Some(reader) => read(reader, &self.header.msg_hdr, &self.controls[0]),
         };
         let segment_bytes = segment_bytes.unwrap_or(bytes.max(1));
         if C::READS_PAYLOAD {
@@ -96,20 +103,6 @@ impl<R: ReadControls> CoalescedReceive<R> {
         // An empty datagram counts as one.
         let packets = bytes.div_ceil(segment_bytes).max(1);
         BatchCount::of(packets as u64, bytes as u64)
-    }
-
-    /// Reads all control messages. Returns the segment size in bytes, as [`CoalescedReceive::segment_bytes`].
-    #[inline]
-    #[allow(
-        clippy::unnecessary_cast,
-        reason = "the type of the length differs between C libraries"
-    )]
-    fn read_controls(&mut self) -> Option<usize> {
-        let header = &self.header.msg_hdr;
-        let length = (header.msg_controllen as usize).min(ControlMemory::BYTES);
-        let messages = &self.controls[0].0[..length];
-        let segment_bytes = self.reader.read(header.msg_flags, messages);
-        segment_bytes.filter(|&bytes| bytes > 0)
     }
 
     /// Returns the segment size in bytes. `None`: a single datagram was received.
@@ -126,7 +119,19 @@ impl<R: ReadControls> CoalescedReceive<R> {
     }
 }
 
-impl<R: ReadControls> ReceiveMany for CoalescedReceive<R> {
+/// Reads all control messages. Returns the segment size in bytes, as [`CoalescedReceive::segment_bytes`].
+#[inline(never)]
+#[allow(
+    clippy::unnecessary_cast,
+    reason = "the type of the length differs between C libraries"
+)]
+fn read(reader: &mut ControlReader, header: &msghdr, memory: &ControlMemory) -> Option<usize> {
+    let length = (header.msg_controllen as usize).min(ControlMemory::BYTES);
+    let segment_bytes = reader.read(header.msg_flags, &memory.0[..length]);
+    segment_bytes.filter(|&bytes| bytes > 0)
+}
+
+impl ReceiveMany for CoalescedReceive {
     /// Receives one GRO aggregate or a single datagram.
     #[inline]
     #[allow(
@@ -136,7 +141,7 @@ impl<R: ReadControls> ReceiveMany for CoalescedReceive<R> {
     fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount> {
         let header = &mut self.header.msg_hdr;
         // The kernel overwrote the length at the last call, with 0 if there was no control message.
-        header.msg_controllen = Self::CONTROL_BYTES as _;
+        header.msg_controllen = self.control_bytes as _;
         #[expect(unsafe_code, reason = "the call takes a raw header")]
         // SAFETY: the header points to memory that `self` owns, that does not move and that has the stated lengths;
         // any bytes are valid there (recvmsg(2)).
@@ -145,7 +150,7 @@ impl<R: ReadControls> ReceiveMany for CoalescedReceive<R> {
     }
 
     fn check_controls(&self) -> io::Result<()> {
-        self.reader.verdict()
+        self.reader.as_ref().map_or(Ok(()), ControlReader::verdict)
     }
 }
 
@@ -153,7 +158,6 @@ impl<R: ReadControls> ReceiveMany for CoalescedReceive<R> {
 mod tests {
     use super::*;
     use crate::engine::payload::tests::Collected;
-    use crate::engine::{Connected, Unconnected};
     use crate::engines::linux::gso;
 
     /// Returns the lengths of the datagrams shown to the check, and the count.
@@ -165,7 +169,7 @@ mod tests {
 
     /// Returns a buffer with the kernel's control message for segments of `segment_bytes`.
     fn aggregate_of(segment_bytes: c_int) -> CoalescedReceive {
-        let mut aggregate = CoalescedReceive::new::<Unconnected>(NoControls);
+        let mut aggregate = CoalescedReceive::with_reader(None, false);
         let header = &mut aggregate.header.msg_hdr;
         header.msg_controllen = size_of::<SegmentSizeMessage>() as _;
         let control = header.msg_control.cast::<SegmentSizeMessage>();
@@ -195,7 +199,7 @@ mod tests {
 
     #[test]
     fn without_a_control_message_there_is_one_datagram() {
-        let mut aggregate = CoalescedReceive::new::<Connected>(NoControls);
+        let mut aggregate = CoalescedReceive::with_reader(None, true);
         assert_eq!(
             shown(&mut aggregate, 1000),
             (vec![1000], BatchCount::of(1, 1000))
@@ -220,7 +224,7 @@ mod tests {
             .send_to(&[7; 1000], address)
             .expect("loopback takes it");
         let mut seen = Collected::default();
-        let mut aggregate = CoalescedReceive::new::<Unconnected>(NoControls);
+        let mut aggregate = CoalescedReceive::with_reader(None, false);
         let moved = aggregate
             .receive(&receiver, &mut seen)
             .expect("it is there");

@@ -29,7 +29,7 @@ pub trait ReceiveMany: Send {
     fn receive<C: Check>(&mut self, socket: &UdpSocket, check: &mut C) -> io::Result<BatchCount>;
 
     /// Tells whether all control messages are as they were sent: see
-    /// [`ReadControls::verdict`](crate::engine::ReadControls::verdict).
+    /// [`ControlReader::verdict`](crate::engine::ControlReader::verdict).
     ///
     /// # Errors
     /// Fails if one was missing, cut off or wrong.
@@ -48,7 +48,7 @@ pub fn loopback_socket() -> io::Result<UdpSocket> {
 ///
 /// # Errors
 /// Returns the error of the system call.
-#[inline]
+#[inline(never)]
 pub fn send_message(
     socket: &impl AsFd,
     payload: &[u8],

@@ -13,13 +13,13 @@ use std::os::fd::AsFd;
 use libc::{c_void, iovec, mmsghdr};
 
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Addressing, BatchCount, ControlMemory, IoOptions, NoControls, ReadControls};
+use crate::engine::{BatchCount, ControlMemory, ControlReader, IoOptions};
 use crate::engines::linux::FixedBuffer;
 use crate::engines::linux::ReceiveMany;
 use crate::sys::messages::{self, SourceMemory};
 
 /// Buffers for the datagrams of one recvmmsg(2).
-pub struct ReceiveBatch<R = NoControls> {
+pub struct ReceiveBatch {
     /// The headers point into the buffers below.
     headers: FixedBuffer<mmsghdr>,
     bytes_each: usize,
@@ -31,29 +31,26 @@ pub struct ReceiveBatch<R = NoControls> {
     sources: FixedBuffer<SourceMemory>,
     /// Memory for control messages. Empty if there are none.
     controls: FixedBuffer<ControlMemory>,
-    reader: R,
+    reader: Option<ControlReader>,
 }
 
 #[expect(unsafe_code, reason = "raw headers hold pointers")]
 // SAFETY: the pointers lead to memory that `self` owns.
-unsafe impl<R: Send> Send for ReceiveBatch<R> {}
+unsafe impl Send for ReceiveBatch {}
 
-impl<R: ReadControls> ReceiveBatch<R> {
+impl ReceiveBatch {
     /// Creates the buffers for one call; none if nothing is received.
     ///
     /// # Errors
     /// Fails if the socket has no such control messages.
-    pub fn from_options<A: Addressing<Controls = R>>(
-        options: &IoOptions,
-        socket: &impl AsFd,
-    ) -> io::Result<Self> {
+    pub fn from_options(options: &IoOptions, socket: &impl AsFd) -> io::Result<Self> {
         let count = if options.direction.receives() {
             options.batch
         } else {
             0
         };
-        let source_count = if A::CONNECTED { 0 } else { count };
-        let reader = R::open(socket, options.received_controls())?;
+        let source_count = if options.is_connected() { 0 } else { count };
+        let reader = options.control_reader(socket)?;
         Ok(Self::with_buffers(
             options.buffer_bytes,
             count,
@@ -67,7 +64,12 @@ impl<R: ReadControls> ReceiveBatch<R> {
         clippy::cast_possible_truncation,
         reason = "musl counts these few bytes in 32 bits"
     )]
-    fn with_buffers(bytes_each: usize, count: usize, source_count: usize, reader: R) -> Self {
+    fn with_buffers(
+        bytes_each: usize,
+        count: usize,
+        source_count: usize,
+        reader: Option<ControlReader>,
+    ) -> Self {
         let buffers = FixedBuffer::new(vec![0; bytes_each * count]);
         let iovec = |n: usize| iovec {
             iov_base: buffers.at(n * bytes_each).cast::<c_void>(),
@@ -75,7 +77,7 @@ impl<R: ReadControls> ReceiveBatch<R> {
         };
         let iovecs = FixedBuffer::new((0..count).map(iovec).collect::<Vec<_>>());
         let sources = FixedBuffer::new(vec![SourceMemory::EMPTY; source_count]);
-        let controls = vec![ControlMemory::EMPTY; if R::READS { count } else { 0 }];
+        let controls = vec![ControlMemory::EMPTY; if reader.is_some() { count } else { 0 }];
         let controls = FixedBuffer::new(controls);
         let header = |n: usize| {
             let mut header = messages::zeroed();
@@ -85,7 +87,7 @@ impl<R: ReadControls> ReceiveBatch<R> {
                 header.msg_hdr.msg_name = sources.at(n).cast::<c_void>();
                 header.msg_hdr.msg_namelen = SourceMemory::BYTES;
             }
-            if R::READS {
+            if reader.is_some() {
                 header.msg_hdr.msg_control = controls.at(n).cast::<c_void>();
                 header.msg_hdr.msg_controllen = ControlMemory::BYTES as _;
             }
@@ -105,7 +107,7 @@ impl<R: ReadControls> ReceiveBatch<R> {
     /// Checks and counts the datagrams in the first `received` buffers.
     #[inline]
     fn check_and_count<C: Check>(&mut self, received: usize, check: &mut C) -> BatchCount {
-        if R::READS {
+        if self.reader.is_some() {
             self.read_controls(received);
         }
         let headers = &self.headers[..received];
@@ -119,25 +121,29 @@ impl<R: ReadControls> ReceiveBatch<R> {
         let bytes = headers.iter().map(|header| u64::from(header.msg_len)).sum();
         BatchCount::of(received as u64, bytes)
     }
+
     /// Reads the control messages of the first `received` datagrams, and prepares their headers for the next call.
-    #[inline]
+    #[inline(never)]
     #[allow(
         clippy::unnecessary_cast,
         clippy::cast_possible_truncation,
         reason = "musl counts these few bytes in 32 bits"
     )]
     fn read_controls(&mut self, received: usize) {
+        let Some(reader) = &mut self.reader else {
+            return;
+        };
         let headers = &mut self.headers[..received];
         for (header, memory) in headers.iter_mut().zip(self.controls.iter()) {
             let header = &mut header.msg_hdr;
             let length = (header.msg_controllen as usize).min(ControlMemory::BYTES);
-            self.reader.read(header.msg_flags, &memory.0[..length]);
+            reader.read(header.msg_flags, &memory.0[..length]);
             header.msg_controllen = ControlMemory::BYTES as _;
         }
     }
 }
 
-impl<R: ReadControls> ReceiveMany for ReceiveBatch<R> {
+impl ReceiveMany for ReceiveBatch {
     /// Waits for one datagram and takes all others that are there, in one call.
     ///
     /// `msg_namelen` is not reset between calls: all addresses of a socket are of one family, so of one length.
@@ -154,7 +160,7 @@ impl<R: ReadControls> ReceiveMany for ReceiveBatch<R> {
     }
 
     fn check_controls(&self) -> io::Result<()> {
-        self.reader.verdict()
+        self.reader.as_ref().map_or(Ok(()), ControlReader::verdict)
     }
 }
 
@@ -165,7 +171,7 @@ mod tests {
 
     #[test]
     fn empty_datagrams_are_checked_and_counted() {
-        let mut batch = ReceiveBatch::with_buffers(0, 4, 0, NoControls);
+        let mut batch = ReceiveBatch::with_buffers(0, 4, 0, None);
         let mut seen = Collected::default();
         assert_eq!(batch.check_and_count(2, &mut seen), BatchCount::of(2, 0));
         assert_eq!(seen.0, [Vec::new(), Vec::new()] as [Vec<u8>; 2]);
@@ -173,7 +179,7 @@ mod tests {
 
     #[test]
     fn datagrams_written_through_the_headers_are_checked() {
-        let mut batch = Box::new(ReceiveBatch::with_buffers(8, 4, 4, NoControls));
+        let mut batch = Box::new(ReceiveBatch::with_buffers(8, 4, 4, None));
         for (n, letter) in (0_u32..3).zip(*b"abc") {
             #[expect(unsafe_code, reason = "writes through the pointers, like the kernel")]
             // SAFETY: the batch lives, and each of its buffers has 8 bytes.

@@ -7,7 +7,7 @@ use libc::{c_void, iovec, mmsghdr, msghdr};
 use socket2::{SockAddr, SockAddrStorage, SockRef};
 
 use crate::engine::payload::Fill;
-use crate::engine::{Addressing, BatchCount, BatchOutcome, Endpoint, IoOptions};
+use crate::engine::{BatchCount, BatchOutcome, Endpoint, IoOptions};
 use crate::engines::linux::FixedBuffer;
 use crate::sys::{messages, socket_queues};
 
@@ -32,11 +32,8 @@ impl SendBatch {
     ///
     /// # Errors
     /// Fails if control messages need the socket's address and it has none.
-    pub fn from_options<A: Addressing>(
-        options: &IoOptions,
-        endpoint: &Endpoint,
-    ) -> io::Result<Self> {
-        let peer = (!A::CONNECTED).then(|| endpoint.peer_or_unspecified());
+    pub fn from_options(options: &IoOptions, endpoint: &Endpoint) -> io::Result<Self> {
+        let peer = (!options.is_connected()).then(|| endpoint.peer_or_unspecified());
         let payload = options.payload();
         let count = if options.direction.sends() {
             options.batch
@@ -44,7 +41,7 @@ impl SendBatch {
             0
         };
         let payloads = payload.repeat(if options.own_payloads { count } else { 1 });
-        let controls = options.sent_controls::<A>(&endpoint.socket)?;
+        let controls = options.controls.outgoing(&endpoint.socket)?;
         Ok(Self::new(payloads, payload.len(), count, peer, controls))
     }
 

@@ -12,8 +12,8 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{SockAddr, SockRef};
 
+use crate::engine::Remark;
 use crate::engine::payload::Fill;
-use crate::engine::{ReadControls, Remark};
 use crate::engines::linux::send_message;
 use crate::sys::error_queue::ErrorQueueMemory;
 use crate::sys::socket_options;
@@ -121,8 +121,8 @@ impl ZeroCopyRing {
     ///
     /// # Errors
     /// Returns the error of the system call.
-    #[inline]
-    pub fn send<R: ReadControls>(&mut self, fill: &impl Fill) -> io::Result<usize> {
+    #[inline(always)]
+    pub fn send(&mut self, fill: &impl Fill) -> io::Result<usize> {
         self.until_read -= 1;
         if self.until_read == 0 {
             self.read_in_time()?;
@@ -135,7 +135,7 @@ impl ZeroCopyRing {
         let datagram = start..start + self.bytes;
         fill.fill(&mut self.memory[datagram.clone()]);
         loop {
-            match self.hand_over::<R>(&self.memory[datagram.clone()]) {
+            match self.hand_over(&self.memory[datagram.clone()]) {
                 Ok(sent) => {
                     // The kernel does not number calls that send nothing.
                     if sent > 0 {
@@ -169,8 +169,8 @@ impl ZeroCopyRing {
     }
 
     #[inline]
-    fn hand_over<R: ReadControls>(&self, datagram: &[u8]) -> io::Result<usize> {
-        if R::READS {
+    fn hand_over(&self, datagram: &[u8]) -> io::Result<usize> {
+        if !self.controls.is_empty() {
             let (peer, controls) = (self.peer.as_ref(), &self.controls);
             return send_message(&self.socket, datagram, peer, controls, libc::MSG_ZEROCOPY);
         }

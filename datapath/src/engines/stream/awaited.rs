@@ -13,7 +13,7 @@ use tokio::net::{TcpStream, UnixDatagram, UnixStream};
 
 use super::{ByteIo, TransportIo};
 use crate::engine::{
-    About, Addressing, Engine, IoOptions, Pool, PoolArgs, Spawner, ThreadArgs, Waits, Wakeups,
+    About, Engine, IoOptions, Pool, PoolArgs, Spawner, ThreadArgs, Waits, Wakeups,
 };
 use crate::engines::tokio::{EachOne, Tokio};
 
@@ -81,7 +81,7 @@ pub struct Awaited<P> {
 
 impl<S: Adopt, P: TransportIo<ByteIo = InterruptibleSocket<S>>> Engine for Awaited<P> {
     const ABOUT: About = Tokio::<EachOne>::ABOUT;
-    type DatagramIo<A: Addressing> = P;
+    type DatagramIo = P;
 
     fn start(brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self {
@@ -91,7 +91,7 @@ impl<S: Adopt, P: TransportIo<ByteIo = InterruptibleSocket<S>>> Engine for Await
         })
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<P> {
+    fn open(&self, mut options: IoOptions) -> io::Result<P> {
         let endpoint = options.only_endpoint()?;
         let wire = InterruptibleSocket {
             socket: self.tokio.within(|| S::adopt(endpoint.socket))?,

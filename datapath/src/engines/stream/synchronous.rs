@@ -11,7 +11,7 @@ use mio::event::Source;
 use mio::net;
 
 use super::{ByteIo, TransportIo};
-use crate::engine::{About, Addressing, Engine, IoOptions, ThreadArgs};
+use crate::engine::{About, Engine, IoOptions, ThreadArgs};
 use crate::engines::mio::{Exhaustive, Mio, READABLE, Reactor, WRITABLE};
 use crate::engines::std::Std;
 
@@ -65,13 +65,13 @@ pub struct Blocking<P>(PhantomData<P>);
 
 impl<P: TransportIo<ByteIo: From<OwnedFd>>> Engine for Blocking<P> {
     const ABOUT: About = Std::ABOUT;
-    type DatagramIo<A: Addressing> = P;
+    type DatagramIo = P;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<P> {
+    fn open(&self, mut options: IoOptions) -> io::Result<P> {
         let endpoint = options.only_endpoint()?;
         options.apply_wait(&endpoint.socket)?;
         Ok(P::over(
@@ -87,13 +87,13 @@ pub(super) struct Polled<P>(PhantomData<P>);
 
 impl<S: Adopt, P: TransportIo<ByteIo = Reactor<S>>> Engine for Polled<P> {
     const ABOUT: About = Mio::<Exhaustive>::ABOUT;
-    type DatagramIo<A: Addressing> = P;
+    type DatagramIo = P;
 
     fn start(_brief: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<P> {
+    fn open(&self, mut options: IoOptions) -> io::Result<P> {
         let endpoint = options.only_endpoint()?;
         let socket = S::adopt(endpoint.socket)?;
         let reactor = Reactor::new::<Exhaustive>(socket, options.direction)?;

@@ -7,9 +7,9 @@ use std::os::fd::AsRawFd;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use socket2::SockRef;
 
-use crate::data::Cmsg;
+use crate::data::{Cmsg, Connection};
+use crate::engine::Controls;
 use crate::engine::prelude::*;
-use crate::engine::{Controls, WithControls};
 use crate::sys::control_messages;
 use crate::testing::bench::{self, BYTES, Bench, CheckResult, Stage, broken};
 use crate::testing::ends::{Ends, Peer, SILENCE, V4, V6};
@@ -40,43 +40,36 @@ fn check<E: Engine>(bench: &mut Bench) {
             continue;
         }
         for ip in [V4, V6] {
-            exchange::<E, WithControls<Connected>>(bench, ip, kinds);
-            exchange::<E, WithControls<Unconnected>>(bench, ip, kinds);
+            exchange::<E>(bench, (Connection::Connected, ip), kinds);
+            exchange::<E>(bench, (Connection::Unconnected, ip), kinds);
         }
     }
 }
 
-fn exchange<E: Engine, A: Addressing>(bench: &mut Bench, ip: IpAddr, kinds: Cmsg) {
-    let mut check = |direction, check: fn(Ends, Cmsg, &Stage) -> CheckResult| {
-        if let Some(ends) = Ends::new::<A>(ip, 1) {
+fn exchange<E: Engine>(bench: &mut Bench, (connection, ip): (Connection, IpAddr), kinds: Cmsg) {
+    let mut check = |direction, check: fn(&Ends, IoOptions, &Stage) -> CheckResult| {
+        if let Some(mut ends) = Ends::new(connection, ip, 1) {
+            let options = IoOptions {
+                connection,
+                controls: Controls::new(kinds, kinds, 0),
+                ..bench::options(std::mem::take(&mut ends.endpoints), direction)
+            };
             let when = format!("{}, --cmsg {kinds}", ends.when(direction));
-            bench.check(when, move |stage| check(ends, kinds, stage));
+            bench.check(when, move |stage| check(&ends, options, stage));
         }
     };
     if sends::<E>() {
-        check(Direction::Sends, sends_kinds::<E, A>);
+        check(Direction::Sends, sends_kinds::<E>);
     }
     if receives::<E>() {
-        check(Direction::Receives, reads_kinds::<E, A>);
-    }
-}
-
-fn options(ends: &mut Ends, kinds: Cmsg, direction: Direction) -> IoOptions {
-    let endpoints = std::mem::take(&mut ends.endpoints);
-    IoOptions {
-        controls: Controls::new(kinds, kinds, 0),
-        ..bench::options(endpoints, direction)
+        check(Direction::Receives, reads_kinds::<E>);
     }
 }
 
 /// Sends, and compares the traffic class and the source at the peer.
-fn sends_kinds<E: Engine, A: Addressing>(
-    mut ends: Ends,
-    kinds: Cmsg,
-    stage: &Stage,
-) -> CheckResult {
-    let mut opened = stage.open::<E, A>(options(&mut ends, kinds, Direction::Sends))?;
-    let peer = &ends.peers[0];
+fn sends_kinds<E: Engine>(ends: &Ends, options: IoOptions, stage: &Stage) -> CheckResult {
+    let (kinds, peer) = (options.controls.kinds, &ends.peers[0]);
+    let mut opened = stage.open::<E>(options)?;
     let requested = control_messages::request_traffic_classes(&peer.socket, peer.ours.ip());
     requested.expect("Linux tells traffic classes");
     let moved = opened.send(0, &Recorded::to(None))?;
@@ -118,15 +111,11 @@ fn taken(peer: &Peer) -> (Option<u8>, Option<SockaddrStorage>) {
 }
 
 /// Receives datagrams with ECT(0), which is right, and then one without, which is not.
-fn reads_kinds<E: Engine, A: Addressing>(
-    mut ends: Ends,
-    kinds: Cmsg,
-    stage: &Stage,
-) -> CheckResult {
-    let mut opened = stage.open::<E, A>(options(&mut ends, kinds, Direction::Receives))?;
-    let peer = &ends.peers[0];
+fn reads_kinds<E: Engine>(ends: &Ends, options: IoOptions, stage: &Stage) -> CheckResult {
+    let (kinds, connection, peer) = (options.controls.kinds, options.connection, &ends.peers[0]);
+    let mut opened = stage.open::<E>(options)?;
     mark(peer, if kinds.has(Cmsg::ECN) { ECT_0 } else { 0 });
-    opened.check_receiving::<A>(peer)?;
+    opened.check_receiving(peer, connection)?;
     if let Err(error) = opened.io.check_controls() {
         let found = format!("control messages were right, and check_controls says: {error}");
         return broken(Point::Controls, found);

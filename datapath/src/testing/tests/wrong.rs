@@ -14,8 +14,7 @@ use nix::unistd::pause;
 
 use crate::engine::payload::{Check, Fill, Origin};
 use crate::engine::{
-    About, Addressing, BatchCount, DatagramIo, Endpoint, Engine, Group, IoOptions, ManyEndpoints,
-    ThreadArgs,
+    About, BatchCount, DatagramIo, Endpoint, Engine, Group, IoOptions, ManyEndpoints, ThreadArgs,
 };
 
 /// Deviations from the contract.
@@ -79,13 +78,13 @@ impl<F: Has> Engine for Wrong<F> {
         },
         ..About::PLAIN
     };
-    type DatagramIo<A: Addressing> = WrongIo<A, F>;
+    type DatagramIo = WrongIo<F>;
 
     fn start(_: &ThreadArgs) -> io::Result<Self> {
         Ok(Self(PhantomData))
     }
 
-    fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<WrongIo<A, F>> {
+    fn open(&self, mut options: IoOptions) -> io::Result<WrongIo<F>> {
         if has::<F>(Fault::CannotOpen) {
             return Err(ErrorKind::PermissionDenied.into());
         }
@@ -103,17 +102,18 @@ fn has<F: Has>(fault: Fault) -> bool {
 }
 
 /// Non-blocking sockets with poll(2), or with edges of epoll(7).
-pub(super) struct WrongIo<A, F> {
+pub(super) struct WrongIo<F> {
     endpoints: Vec<(UdpSocket, SocketAddr)>,
     edges: Epoll,
     payload: Vec<u8>,
     buffer: Vec<u8>,
     batch: usize,
     spins: bool,
-    parameters: PhantomData<fn(A, F)>,
+    is_connected: bool,
+    fault: PhantomData<fn(F)>,
 }
 
-impl<A: Addressing, F: Has> WrongIo<A, F> {
+impl<F: Has> WrongIo<F> {
     fn new(endpoints: Vec<Endpoint>, options: &IoOptions) -> io::Result<Self> {
         let edges = Epoll::new(EpollCreateFlags::empty())?;
         let mut sockets = Vec::new();
@@ -131,7 +131,8 @@ impl<A: Addressing, F: Has> WrongIo<A, F> {
             buffer: options.buffer(),
             batch: options.batch,
             spins: options.spins && !has::<F>(Fault::WaitsThoughItSpins),
-            parameters: PhantomData,
+            is_connected: options.is_connected(),
+            fault: PhantomData,
         })
     }
 
@@ -145,8 +146,8 @@ impl<A: Addressing, F: Has> WrongIo<A, F> {
                 any.set_port(0);
                 UdpSocket::bind(any)?.send_to(datagram, to.unwrap_or(*peer))
             }
-            Fault::IgnoresDestination if !A::CONNECTED => socket.send_to(datagram, *peer),
-            _ if A::CONNECTED => socket.send(datagram),
+            Fault::IgnoresDestination if !self.is_connected => socket.send_to(datagram, *peer),
+            _ if self.is_connected => socket.send(datagram),
             _ => socket.send_to(datagram, to.unwrap_or(*peer)),
         }
     }
@@ -194,7 +195,7 @@ impl<A: Addressing, F: Has> WrongIo<A, F> {
             let has_source = match F::FAULT {
                 Fault::TellsNoSource => false,
                 Fault::TellsSourceOfConnected => true,
-                _ => !A::CONNECTED,
+                _ => !self.is_connected,
             };
             let endpoint = if has::<F>(Fault::TellsFirstEndpoint) {
                 0
@@ -219,7 +220,7 @@ impl<A: Addressing, F: Has> WrongIo<A, F> {
     }
 }
 
-impl<A: Addressing, F: Has> DatagramIo for WrongIo<A, F> {
+impl<F: Has> DatagramIo for WrongIo<F> {
     async fn transmit(&mut self, endpoint: usize, fill: &impl Fill) -> io::Result<BatchCount> {
         let batches = if has::<F>(Fault::SendsTwoBatches) {
             2

@@ -128,10 +128,11 @@ impl ProgramBuilder<'_> {
 
     /// Returns the control messages of the threads that run `engine`. The other end may run another one.
     fn controls(&self, engine: &Entry) -> Controls {
-        let kinds = self.case.cmsg.unwrap_or_default();
+        let all = self.case.cmsg.unwrap_or_default();
+        let kinds = all.common(engine.about.control_messages);
         let (sender, receiver) = self.engines;
         let other = if engine == sender { receiver } else { sender };
-        let kinds_sent = kinds.common(other.about.control_messages);
+        let kinds_sent = all.common(other.about.control_messages);
         let mut controls = Controls::new(kinds, kinds_sent, self.case.tos.map_or(0, Tos::class));
         if self.case.direction.is_some() {
             controls.arriving_ecn = None;
@@ -145,6 +146,7 @@ impl ProgramBuilder<'_> {
         IoOptions {
             // Verification has to notice datagrams that are too long.
             buffer_bytes: payload_bytes + usize::from(verifies),
+            connection: case.connection,
             batch: case.batch.map_or(1, Batch::count),
             train: case.train.map_or(usize::MAX, Train::count),
             controls: self.controls(engine),

@@ -9,7 +9,7 @@ use socket2::SockRef;
 
 use super::{ProgramBuilder, number_of};
 use crate::data::Connection;
-use crate::engine::{Direction, Endpoint, FlowCounts, FlowMeter, ManyEndpoints};
+use crate::engine::{Direction, Endpoint, FlowCounts, FlowMeter, IoOptions, ManyEndpoints};
 use crate::engines::Entry;
 use crate::workload::{
     Client, Collector, DueTimes, InFlight, Numbering, Pacer, Program, Role, Server, WakeupSampler,
@@ -65,14 +65,15 @@ impl ProgramBuilder<'_> {
                 let sockets = sockets.map(|socket| socket.map(UdpSocket::from));
                 server.workers = (model, sockets.collect::<io::Result<_>>()?);
             }
-            Ok(Role::Server(server, connection))
+            Ok(Role::Server(server))
         };
         let roles = endpoints.chunks(endpoints.len() / roles).map(role);
         let roles = roles.collect::<io::Result<_>>()?;
-        Ok(Program::Roles(
-            self.options(endpoints, Direction::Both, engine),
-            roles,
-        ))
+        let options = IoOptions {
+            connection,
+            ..self.options(endpoints, Direction::Both, engine)
+        };
+        Ok(Program::Roles(options, roles))
     }
 
     /// Makes a closed-loop client: over each of its endpoints, a response triggers the next request.

@@ -21,7 +21,7 @@ pub use self::receive::ReceiveRing;
 pub use self::send::SendRing;
 pub use self::zero_copy::ZeroCopySendRing;
 use crate::engine::payload::Fill;
-use crate::engine::{About, Addressing, BatchOutcome, Endpoint, IoOptions, Remark};
+use crate::engine::{About, BatchOutcome, Endpoint, IoOptions, Remark};
 
 /// A ring that sends.
 pub trait Outgoing: Send + Sized + 'static {
@@ -32,7 +32,7 @@ pub trait Outgoing: Send + Sized + 'static {
     ///
     /// # Errors
     /// Fails if the kernel gives no ring, or locks no memory.
-    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self>;
+    fn open(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self>;
 
     /// Sends a batch and waits until the kernel has taken all of it.
     ///

@@ -11,7 +11,7 @@ use libc::msghdr;
 use super::pool::{BUFFERS, Pool};
 use super::{cancel_all, enter, register, ring};
 use crate::engine::payload::{Check, Origin};
-use crate::engine::{Addressing, BatchOutcome, Endpoint, IoOptions};
+use crate::engine::{BatchOutcome, Endpoint, IoOptions};
 use crate::engines::linux::FixedBuffer;
 use crate::sys::busy_poll;
 use crate::sys::messages::{self, SourceMemory};
@@ -39,8 +39,8 @@ impl ReceiveRing {
     ///
     /// # Errors
     /// Fails if the kernel gives no ring, or no memory for its buffers.
-    pub fn new<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
-        let with_sources = !A::CONNECTED;
+    pub fn new(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
+        let with_sources = !options.is_connected();
         let header = with_sources.then(|| {
             let mut header = messages::zeroed().msg_hdr;
             header.msg_namelen = SourceMemory::BYTES;

@@ -8,8 +8,7 @@ use io_uring::{IoUring, opcode, squeue};
 use super::{Outgoing, cancel_all, complete, register, ring};
 use crate::engine::payload::Fill;
 use crate::engine::{
-    About, Addressing, BatchOutcome, BusyPolling, Endpoint, Group, IoOptions, ManyEndpoints,
-    PerEndpoint,
+    About, BatchOutcome, BusyPolling, Endpoint, Group, IoOptions, ManyEndpoints, PerEndpoint,
 };
 use crate::engines::linux::send_batch::SendBatch;
 
@@ -43,10 +42,10 @@ impl Outgoing for SendRing {
     };
 
     /// Creates a ring. Each call sends a batch over an endpoint.
-    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
+    fn open(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
         let ring = ring(options.batch, options.batch)?;
         register(&ring, endpoints)?;
-        let batch = |endpoint| SendBatch::from_options::<A>(options, endpoint);
+        let batch = |endpoint| SendBatch::from_options(options, endpoint);
         let outgoing = (0..)
             .zip(endpoints)
             .map(|(n, endpoint)| Batch::new(n, batch(endpoint)?));
@@ -119,19 +118,24 @@ mod tests {
     use socket2::SockRef;
 
     use super::*;
+    use crate::data::Connection;
     use crate::engine::payload::NoFill;
-    use crate::engine::{BatchCount, Connected, Direction, Unconnected};
+    use crate::engine::{BatchCount, Direction};
     use crate::engines::linux::uring;
     use crate::sys::wakeup;
 
     const BATCH: usize = 32;
 
-    fn ring_over<A: Addressing>(endpoint: Endpoint) -> SendRing {
+    fn ring_over(endpoint: Endpoint) -> SendRing {
         let options = IoOptions {
             batch: BATCH,
+            connection: match endpoint.peer {
+                None => Connection::Connected,
+                Some(_) => Connection::Unconnected,
+            },
             ..IoOptions::of(Vec::new(), Direction::Sends, 300)
         };
-        SendRing::open::<A>(&[endpoint], &options).expect("a ring")
+        SendRing::open(&[endpoint], &options).expect("a ring")
     }
 
     /// Returns a ring whose sends block, and the receiving socket. UDP sends over loopback do not block; a Unix
@@ -141,7 +145,7 @@ mod tests {
         far.set_nonblocking(true).expect("fcntl works");
         let least = SockRef::from(&near).set_send_buffer_size(1);
         least.expect("the kernel makes more of it");
-        (ring_over::<Connected>(Endpoint::of(near, None)), far)
+        (ring_over(Endpoint::of(near, None)), far)
     }
 
     /// Returns the number of datagrams that have arrived.
@@ -204,7 +208,7 @@ mod tests {
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
         let (sender, receiver) = (bind(), bind());
         let address = receiver.local_addr().expect("bound");
-        let mut ring = ring_over::<Unconnected>(Endpoint::of(sender, Some(address)));
+        let mut ring = ring_over(Endpoint::of(sender, Some(address)));
         // Simulates an error after the submission.
         ring.push(0).expect("it is empty");
         ring.ring.submit().expect("a ring");

@@ -14,8 +14,7 @@ use socket2::{SockAddr, SockAddrStorage};
 use super::{Outgoing, SendRing, cancel_all, complete, locked_memory, register, ring};
 use crate::engine::payload::{Fill, NoFill};
 use crate::engine::{
-    About, Addressing, BatchOutcome, Direction, Endpoint, Group, IoOptions, ManyEndpoints, Partner,
-    Remark, Unconnected,
+    About, BatchOutcome, Direction, Endpoint, Group, IoOptions, ManyEndpoints, Partner, Remark,
 };
 use crate::engines::linux::FixedBuffer;
 use crate::engines::linux::loopback_socket;
@@ -68,7 +67,7 @@ impl Outgoing for ZeroCopySendRing {
     };
 
     /// Creates a ring over one endpoint, with memory that the kernel locks.
-    fn open<A: Addressing>(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
+    fn open(endpoints: &[Endpoint], options: &IoOptions) -> io::Result<Self> {
         let [endpoint] = endpoints else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
@@ -90,7 +89,7 @@ impl Outgoing for ZeroCopySendRing {
         register(&ring, endpoints)?;
         lock(&ring, &memory, start, bytes)?;
         let peer = SockAddr::from(endpoint.peer_or_unspecified());
-        let peer_bytes = if A::CONNECTED { 0 } else { peer.len() };
+        let peer_bytes = peer.len();
         let peer = FixedBuffer::new([peer.as_storage()]);
         let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
         let request = |n: usize| {
@@ -98,7 +97,7 @@ impl Outgoing for ZeroCopySendRing {
             let request = opcode::SendZc::new(Fixed(0), datagram, length)
                 .buf_index(Some(0))
                 .zc_flags(REPORT_USAGE);
-            let request = if A::CONNECTED {
+            let request = if options.is_connected() {
                 request
             } else {
                 let peer = peer.at(0).cast::<sockaddr>();
@@ -279,7 +278,7 @@ fn completes() -> io::Result<()> {
     let (socket, receiver) = (loopback_socket()?, loopback_socket()?);
     let endpoint = Endpoint::of(socket, Some(receiver.local_addr()?));
     let options = IoOptions::of(Vec::new(), Direction::Sends, 64);
-    let mut ring = ZeroCopySendRing::open::<Unconnected>(&[endpoint], &options)?;
+    let mut ring = ZeroCopySendRing::open(&[endpoint], &options)?;
     let sent = ring.send(0, &NoFill)?;
     if sent.failed > 0 {
         Err(io::Error::from_raw_os_error(sent.errno))

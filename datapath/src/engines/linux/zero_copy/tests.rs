@@ -1,7 +1,6 @@
 //! Tests over loopback, and of completions that loopback does not make.
 
 use super::*;
-use crate::engine::NoControls;
 use crate::engine::payload::NoFill;
 use crate::engine::payload::tests::Numbered;
 
@@ -27,7 +26,7 @@ fn each_call_is_completed_once_and_over_loopback_copied() {
     let mut memory = [0; 200];
     for n in 0..calls {
         let first = u8::try_from(n % 200).expect("small");
-        let sent = ring.send::<NoControls>(&Numbered { first, bytes: 100 });
+        let sent = ring.send(&Numbered { first, bytes: 100 });
         assert_eq!(sent.ok(), Some(100));
         assert_eq!(receiver.recv(&mut memory).ok(), Some(100));
         assert_eq!(memory[..100], [first; 100]);
@@ -69,10 +68,10 @@ fn a_failed_call_with_a_number_is_skipped_and_one_without_is_repeated() {
     let refused = ring.recover(no_room()).expect_err("no memory at all");
     assert_eq!(refused.raw_os_error(), Some(libc::ENOMEM));
     // The kernel completes this call before it returns, as one that fails at the interface.
-    ring.send::<NoControls>(&NoFill).expect("loopback takes it");
+    ring.send(&NoFill).expect("loopback takes it");
     ring.recover(no_room()).expect("it is to be repeated");
     assert_eq!(ring.next, 1);
-    ring.send::<NoControls>(&NoFill).expect("loopback takes it");
+    ring.send(&NoFill).expect("loopback takes it");
     (ring.next, ring.in_flight) = (1, vec![false; MOST_BUFFERS].into());
     let dropped = ring.recover(no_room()).expect_err("it had a number");
     assert_eq!(dropped.raw_os_error(), Some(libc::ENOBUFS));

@@ -10,8 +10,9 @@ use nix::unistd::gettid;
 use socket2::SockRef;
 
 use super::*;
+use crate::data::Connection::{self, Connected, Unconnected};
+use crate::engine::BatchCount;
 use crate::engine::payload::tests::Numbered;
-use crate::engine::{BatchCount, Connected};
 use crate::sys::nic::tests::in_namespace;
 use crate::sys::wakeup;
 
@@ -28,12 +29,16 @@ fn is_here() -> bool {
 }
 
 /// Returns a ring that sends to the socket beside it. `None`: this kernel lacks zero copy.
-fn ring_to_receiver<A: Addressing>(own_payloads: bool) -> Option<(ZeroCopySendRing, UdpSocket)> {
-    ring_over::<A>(own_payloads, None)
+fn ring_to_receiver(
+    connection: Connection,
+    own_payloads: bool,
+) -> Option<(ZeroCopySendRing, UdpSocket)> {
+    ring_over(connection, own_payloads, None)
 }
 
 /// Returns such a ring over a socket with this send buffer.
-fn ring_over<A: Addressing>(
+fn ring_over(
+    connection: Connection,
     own_payloads: bool,
     buffer_bytes: Option<usize>,
 ) -> Option<(ZeroCopySendRing, UdpSocket)> {
@@ -43,7 +48,7 @@ fn ring_over<A: Addressing>(
     let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
     let (socket, receiver) = (bind(), bind());
     let peer = receiver.local_addr().expect("bound");
-    if A::CONNECTED {
+    if connection == Connected {
         socket.connect(peer).expect("loopback works");
     }
     if let Some(bytes) = buffer_bytes {
@@ -52,16 +57,17 @@ fn ring_over<A: Addressing>(
     }
     let options = IoOptions {
         batch: BATCH,
+        connection,
         own_payloads,
         ..IoOptions::of(Vec::new(), Direction::Sends, BYTES)
     };
-    let ring = ZeroCopySendRing::open::<A>(&[Endpoint::of(socket, Some(peer))], &options);
+    let ring = ZeroCopySendRing::open(&[Endpoint::of(socket, Some(peer))], &options);
     Some((ring.expect("the probe had one"), receiver))
 }
 
 /// Sends more batches than the memory holds, and compares what arrives.
-fn each_arrives<A: Addressing>() {
-    let Some((mut ring, receiver)) = ring_to_receiver::<A>(true) else {
+fn each_arrives(connection: Connection) {
+    let Some((mut ring, receiver)) = ring_to_receiver(connection, true) else {
         return;
     };
     let calls = 3 * MOST_BUFFERS / BATCH + 1;
@@ -94,14 +100,14 @@ fn each_arrives<A: Addressing>() {
 
 #[test]
 fn each_datagram_arrives_as_filled_and_over_loopback_copied() {
-    each_arrives::<Connected>();
-    each_arrives::<Unconnected>();
+    each_arrives(Connected);
+    each_arrives(Unconnected);
 }
 
 #[test]
 fn what_no_receiver_here_gets_is_not_copied() {
     in_namespace("tc qdisc add dev lo root blackhole", || {
-        let Some((mut ring, _receiver)) = ring_to_receiver::<Connected>(true) else {
+        let Some((mut ring, _receiver)) = ring_to_receiver(Connected, true) else {
             return;
         };
         let sent = ring.send(0, &NoFill).expect("the device takes it");
@@ -121,7 +127,7 @@ fn a_signal_ends_a_wait_for_room_and_every_datagram_that_was_sent_is_counted_onc
     // The queue holds each datagram for a millisecond, and the socket has room for a few.
     let queue = "tc qdisc add dev lo root tbf rate 1mbit burst 2kb limit 1mb";
     in_namespace(queue, || {
-        let Some((mut ring, receiver)) = ring_over::<Connected>(true, Some(1)) else {
+        let Some((mut ring, receiver)) = ring_over(Connected, true, Some(1)) else {
             return;
         };
         receiver.set_nonblocking(true).expect("fcntl works");
@@ -160,7 +166,7 @@ fn a_signal_ends_a_wait_for_room_and_every_datagram_that_was_sent_is_counted_onc
 
 #[test]
 fn a_batch_is_filled_again_only_after_its_last_notification() {
-    let Some((mut ring, _receiver)) = ring_to_receiver::<Connected>(false) else {
+    let Some((mut ring, _receiver)) = ring_to_receiver(Connected, false) else {
         return;
     };
     // Simulates a datagram in the queue of an interface, whose notification comes with the next wait.
@@ -179,7 +185,7 @@ fn a_batch_is_filled_again_only_after_its_last_notification() {
 
 #[test]
 fn failed_sends_are_neither_sent_nor_copied() {
-    let Some((mut ring, receiver)) = ring_to_receiver::<Connected>(false) else {
+    let Some((mut ring, receiver)) = ring_to_receiver(Connected, false) else {
         return;
     };
     drop(receiver);
@@ -201,9 +207,10 @@ fn the_memory_is_about_a_mebibyte_and_holds_two_batches_at_least() {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback is up");
         let options = IoOptions {
             batch,
+            connection: Connected,
             ..IoOptions::of(Vec::new(), Direction::Sends, bytes)
         };
-        let ring = ZeroCopySendRing::open::<Connected>(&[Endpoint::of(socket, None)], &options);
+        let ring = ZeroCopySendRing::open(&[Endpoint::of(socket, None)], &options);
         ring.map(|ring| ring.batches.in_use.len())
     };
     let expected = [
