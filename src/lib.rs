@@ -7,13 +7,12 @@
 //!
 //! ```no_run
 //! use std::io;
-//! use std::marker::PhantomData;
 //! use std::net::{SocketAddr, UdpSocket};
 //! use std::process::ExitCode;
 //!
 //! use udpbench::engine::payload::{Check, Fill, Origin};
 //! use udpbench::engine::{
-//!     About, Addressing, BatchCount, DatagramIo, Engine, IoOptions, Selection, ThreadArgs,
+//!     About, BatchCount, DatagramIo, Engine, IoOptions, Selection, ThreadArgs,
 //! };
 //! use udpbench::{Entry, run_with};
 //!
@@ -26,36 +25,36 @@
 //!         selection: Selection::Default,
 //!         ..About::PLAIN
 //!     };
-//!     type DatagramIo<A: Addressing> = MyIo<A>;
+//!     type DatagramIo = MyIo;
 //!
 //!     fn start(_: &ThreadArgs) -> io::Result<Self> {
 //!         Ok(Self)
 //!     }
 //!
-//!     fn open<A: Addressing>(&self, mut options: IoOptions) -> io::Result<MyIo<A>> {
+//!     fn open(&self, mut options: IoOptions) -> io::Result<MyIo> {
 //!         let endpoint = options.only_endpoint()?;
 //!         Ok(MyIo {
 //!             peer: endpoint.peer_or_unspecified(),
 //!             socket: endpoint.socket.into(),
 //!             payload: options.payload(),
 //!             buffer: options.buffer(),
-//!             addressing: PhantomData,
+//!             is_connected: options.is_connected(),
 //!         })
 //!     }
 //! }
 //!
-//! struct MyIo<A> {
+//! struct MyIo {
 //!     socket: UdpSocket,
 //!     peer: SocketAddr,
 //!     payload: Vec<u8>,
 //!     buffer: Vec<u8>,
-//!     addressing: PhantomData<A>,
+//!     is_connected: bool,
 //! }
 //!
-//! impl<A: Addressing> DatagramIo for MyIo<A> {
+//! impl DatagramIo for MyIo {
 //!     async fn transmit(&mut self, _: usize, fill: &impl Fill) -> io::Result<BatchCount> {
 //!         fill.fill(&mut self.payload);
-//!         let bytes = if A::CONNECTED {
+//!         let bytes = if self.is_connected {
 //!             self.socket.send(&self.payload)?
 //!         } else {
 //!             let to = fill.destination().unwrap_or(self.peer);
@@ -65,7 +64,7 @@
 //!     }
 //!
 //!     async fn receive<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
-//!         let (bytes, origin) = if A::CONNECTED {
+//!         let (bytes, origin) = if self.is_connected {
 //!             (self.socket.recv(&mut self.buffer)?, Origin::PEER)
 //!         } else {
 //!             let (bytes, source) = self.socket.recv_from(&mut self.buffer)?;
