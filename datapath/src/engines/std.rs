@@ -143,9 +143,7 @@ impl SpinIo {
     fn turn(&mut self) {
         self.next = (self.next + 1) % self.calls.endpoints();
     }
-}
 
-impl SpinIo {
     #[inline]
     fn take<C: Check>(&mut self, check: &mut C) -> io::Result<BatchCount> {
         let outcome = self.calls.take(self.next, check);
